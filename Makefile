@@ -16,7 +16,7 @@ DUMP ?= config/samples/$(or $(SAMPLE_$(PROFILE)),shop).jsonl.gz
 BASE_IMAGE ?= $(shell sed -n 's/^ARG PYTHON_IMAGE=\([^@]*\).*/\1/p' cronjob/Dockerfile)
 NOW ?= $(if $(SAMPLE_$(PROFILE)),2026-06-30T12:00:00Z,2026-01-15T12:00:00Z)
 
-# What Python and pytest compile is kept, whatever the environment says: most of the time that it takes to collect the tests.
+# What is compiled of the tests is kept, whatever the environment says: to compile takes half of the time of collecting.
 export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: help setup run test test-all e2e e2e-peers image browser release base-image render lint format schema bench bench-peer bench-migrations bench-balance clean

@@ -46,7 +46,8 @@ _OWNER_ALONE = 0o600
 class RunFlags(msgspec.Struct, frozen=True, kw_only=True):
     """What the flags say. `out` is the plan file that a dry run writes, "" for none; `apply` the plan to carry out.
 
-    With `room` the policy, a built-in one for None, makes room for these pods and does nothing else.
+    With `room` the policy, a built-in one for None, makes room for these pods and does nothing else. `assumed` are
+    objects that a dry run takes to have been created.
     """
 
     policy_file: str | None
@@ -66,6 +67,7 @@ class RunFlags(msgspec.Struct, frozen=True, kw_only=True):
     out: str = ""
     apply: PlanToApply | None = None
     room: RoomFlags | None = None
+    assumed: Sequence[Mapping[str, object]] = ()
 
 
 def run_policy(
@@ -101,8 +103,8 @@ def _check_output(policy: Policy, flags: RunFlags) -> None:
 
 
 def _run_on_dump(policy: Policy, flags: RunFlags, record: RunRecord, watch: Watch) -> ExitCode:
+    from descheduler.cluster.assumed import with_assumed
     from descheduler.cluster.dumps.read import read_dump
-    from descheduler.cluster.wanted_pods import with_wanted_pods
     from descheduler.cycle.beyond_limits import with_beyond_in_time
     from descheduler.cycle.decide import decide, decide_again
     from descheduler.cycle.deciding import Round, RunSetting
@@ -117,7 +119,7 @@ def _run_on_dump(policy: Policy, flags: RunFlags, record: RunRecord, watch: Watc
     with observer.cycle():
         with observer.snapshot():
             snapshot = watch.call("reading the dump", partial(read_dump, dump_paths(flags.snapshot), request))
-            snapshot = with_wanted_pods(snapshot, _wanted_pods(flags, policy), request)
+            snapshot = with_assumed(snapshot, _assumed(flags, policy), request)
         observer.snapshot_read(snapshot)
         log_snapshot(snapshot)
         now = flags.now or snapshot.taken_at or datetime.now(UTC)
@@ -178,7 +180,7 @@ def _run_options(flags: RunFlags, policy: Policy, lease: LeaseOptions) -> RunOpt
         most_assessed=flags.assess_landings,
         apply=flags.apply,
         identifies_cluster=bool(flags.out),
-        wanted_pods=_wanted_pods(flags, policy),
+        assumed=_assumed(flags, policy),
         observe_seconds=0.0 if flags.observe is None else flags.observe.total_seconds(),
     )
 
@@ -197,15 +199,16 @@ def _policy_of(flags: RunFlags) -> Policy:
     return room_policy(policy, flags.room.names)
 
 
-def _wanted_pods(flags: RunFlags, policy: Policy) -> Sequence[Mapping[str, object]]:
+def _assumed(flags: RunFlags, policy: Policy) -> Sequence[Mapping[str, object]]:
     """Raises PolicyError."""
     room = flags.room
     if room is None or not room.is_of_requests:
-        return () if room is None else room.pods
+        return flags.assumed if room is None else (*room.pods, *room.beside)
     from descheduler.planner.room_policy import scheduler_of
 
     name = scheduler_of(policy)
-    return [{**pod, "spec": {**pod["spec"], "schedulerName": name}} for pod in room.pods]
+    pods = ({**pod, "spec": {**pod["spec"], "schedulerName": name}} for pod in room.pods)
+    return [*pods, *room.beside]
 
 
 def _most_assessed(flags: RunFlags) -> int:

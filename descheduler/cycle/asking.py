@@ -55,8 +55,8 @@ class PluginAnswers(msgspec.Struct, frozen=True):
 class Ask(Protocol):
     """Asks all plugins of a policy, with a new evictor."""
 
-    def __call__(self, held_back: HeldBack) -> PluginAnswers:
-        """What comes of it where `held_back` is refused."""
+    def __call__(self, held_back: HeldBack, *, puts_ahead: bool = False) -> PluginAnswers:
+        """What comes of it where `held_back` is refused; with `puts_ahead` as in ProfileSurroundings."""
 
 
 def ask_until_safe(ask: Ask, policy: Policy, evicted: Sequence[Pod], observer: PluginObserver) -> PluginAnswers:
@@ -65,7 +65,10 @@ def ask_until_safe(ask: Ask, policy: Policy, evicted: Sequence[Pod], observer: P
     `evicted` are pods that have left already. `observer` keeps what it was told of the last time alone.
     """
     mark = observer.mark()
-    asked, held_back, known = ask(NOTHING_HELD_BACK), NOTHING_HELD_BACK, list[Pod]()
+    asked, held_back, known = ask(NOTHING_HELD_BACK, puts_ahead=policy.evicts_in_waves), NOTHING_HELD_BACK, list[Pod]()
+    if asked.run.has_put_ahead and asked.evictor.landings.holds_room:  # waves are those of the plan, which is in order
+        observer.back_to(mark)
+        asked = ask(NOTHING_HELD_BACK)
     for times in range(1, _MOST_TIMES):
         moves = _moves(asked.evictor)
         if not moves or asked.evictor.landings.holds_room or not asked.evictor.landings.has_to_land():

@@ -104,8 +104,13 @@ def _ask(
     this_round: Round,
     recent_moves: RecentMoves,
     held_back: HeldBack,
+    *,
+    puts_ahead: bool = False,
 ) -> PluginAnswers:
-    """What comes of asking all plugins, with a new evictor, where `held_back` is refused."""
+    """What comes of asking all plugins, with a new evictor, where `held_back` is refused.
+
+    With `puts_ahead` what finds no room may have it in an earlier wave.
+    """
     view = ClusterView(
         snapshot, moves_take_effect=policy.kind == "DeschedulerConfiguration", prior_moves=this_round.prior_moves
     )
@@ -131,7 +136,9 @@ def _ask(
         return PluginAnswers(evictor, measure_profiles(ProfileSurroundings(handle, evictor, setting, nodes=nodes)))
     if held_back != NOTHING_HELD_BACK:
         setting = replace(setting, search=replace(setting.search, share=_SHARE_ONCE_MORE))
-    return PluginAnswers(evictor, run_profiles(ProfileSurroundings(handle, evictor, setting, this_round, nodes)))
+    return PluginAnswers(
+        evictor, run_profiles(ProfileSurroundings(handle, evictor, setting, this_round, nodes, puts_ahead))
+    )
 
 
 def decide_again(

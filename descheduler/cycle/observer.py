@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Literal, Protocol
+
+from descheduler.plan.moves import Move
 
 __all__ = ["UNOBSERVED", "Operation", "PluginObserver"]
 
@@ -23,6 +26,9 @@ class PluginObserver(Protocol):
     def back_to(self, mark: Any) -> None:
         """Forgets what it was told since `mark` was given: the plugins are asked again."""
 
+    def reordered(self, moves: Sequence[Move]) -> None:
+        """All evictions granted so far in a new order: some were granted, after all, ahead of others."""
+
 
 class _Unobserved:
     def plugin_run(self, profile: str, plugin: str, operation: Operation) -> AbstractContextManager[object]:
@@ -32,6 +38,9 @@ class _Unobserved:
         return None
 
     def back_to(self, mark: object) -> None:
+        pass
+
+    def reordered(self, moves: Sequence[Move]) -> None:
         pass
 
 

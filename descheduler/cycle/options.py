@@ -54,9 +54,8 @@ class RunOptions(msgspec.Struct, frozen=True):
     `lease` None takes no Lease; a dry run, which changes nothing, takes none either. For `most_assessed` see `decide`;
     None stands for `MOST_ASSESSED` in a dry run and for 0 in a run that evicts, which reads no more than it needs.
     `apply` is a plan that is carried out in place of what the plugins select. With `identifies_cluster` the result
-    says which cluster it was. `search` looks on at planners. `wanted_pods` are objects of pods
-    that a dry run takes to have been created. For `observe_seconds` after the evictions a run looks for their
-    replacements.
+    says which cluster it was. `search` looks on at planners. `assumed` are objects that a dry run takes to have been
+    created. For `observe_seconds` after the evictions a run looks for their replacements.
     """
 
     dry_run: bool = False
@@ -70,7 +69,7 @@ class RunOptions(msgspec.Struct, frozen=True):
     apply: PlanToApply | None = None
     identifies_cluster: bool = False
     search: SearchWatch = UNWATCHED
-    wanted_pods: Sequence[Mapping[str, object]] = ()
+    assumed: Sequence[Mapping[str, object]] = ()
     observe_seconds: float = 0.0
 
 

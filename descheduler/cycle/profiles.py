@@ -39,6 +39,7 @@ from descheduler.strategies.framework import (
     ReportingPlugin,
     SearchingPlugin,
     StrategyError,
+    keeps_selection,
     selects_again_of,
 )
 
@@ -56,6 +57,8 @@ class ProfilesRun(msgspec.Struct):
     notes: dict[str, bytes] = msgspec.field(default_factory=dict)
     ends_round: bool = False
     """Whether a plugin could not work in a way that ends a round of koord-descheduler."""
+    has_put_ahead: bool = False
+    """Whether something was granted in an earlier wave than what was granted before."""
 
     def note_faults(self, profile: str, faults: Iterable[PluginFault]) -> None:
         """Notes the faults of plugins of other packages, each once, in the name of a profile."""
@@ -65,13 +68,17 @@ class ProfilesRun(msgspec.Struct):
 
 
 class ProfileSurroundings(msgspec.Struct, frozen=True):
-    """What all profiles of one round of a run share. Without `nodes` no strategy is run."""
+    """What all profiles of one round of a run share. Without `nodes` no strategy is run.
+
+    With `puts_ahead` what finds no room may have it in an earlier wave than what was granted before.
+    """
 
     handle: Handle
     evictor: Evictor
     setting: RunSetting = RunSetting()
     this_round: Round = Round()
     nodes: Sequence[Node] = ()
+    puts_ahead: bool = False
 
     @property
     def policy(self) -> Policy:
@@ -89,7 +96,7 @@ def run_profiles(around: ProfileSurroundings) -> ProfilesRun:
     """
     outcome, policy = ProfilesRun(), around.policy
     profiles = _made(around, outcome)
-    for run in _running_order(profiles, dry_profiles(policy)):
+    for run in _running_order(profiles, dry_profiles(policy), around):
         run(outcome)
         if outcome.ends_round and policy.kind == "DeschedulerConfiguration":
             break
@@ -169,12 +176,28 @@ class _ChosenPods:
 
 
 def _running_order(
-    profiles: Sequence[_RunningProfile], dry: AbstractSet[str]
+    profiles: Sequence[_RunningProfile], dry: AbstractSet[str], around: ProfileSurroundings
 ) -> Iterator[Callable[[ProfilesRun], None]]:
-    """All `deschedule`, then all `balance`; dry profiles last, as others must not count on moves that are not made."""
+    """All `deschedule`, then all `balance`; dry profiles last, as others must not count on moves that are not made.
+
+    Between both, what the former were refused for want of room is asked about ahead of what they were granted.
+    """
     for group in ([p for p in profiles if p.name not in dry], [p for p in profiles if p.name in dry]):
+        around.evictor.hold_places()
         yield from (profile.deschedule for profile in group)
+        if around.puts_ahead:
+            yield partial(_put_ahead, group, around)
         yield from (profile.balance for profile in group)
+
+
+def _put_ahead(group: Sequence[_RunningProfile], around: ProfileSurroundings, outcome: ProfilesRun) -> None:
+    """Grants in an earlier wave what has room there alone, where a plugin selects it whatever else it was granted."""
+    keeping = {(profile.name, name) for profile in group for name in profile.keeping}
+    with collected_faults() as faults:
+        if around.evictor.put_ahead(lambda bundle: (bundle.profile, bundle.plugin) in keeping):
+            outcome.has_put_ahead = True
+            around.this_round.observer.reordered(around.evictor.book.moves)
+    outcome.note_faults(around.policy.profiles[0].name, faults)
 
 
 class _FilterAsPreEvictionFilter:
@@ -210,6 +233,11 @@ class _RunningProfile:
         self._strategies: dict[str, object] = {}
         self._used: dict[str, object] = {}
         """By name, as they were first built: what they saw before anything was moved is what they remember."""
+
+    @property
+    def keeping(self) -> Iterator[str]:
+        """The plugins that have run and whose pods stay selected whatever else they are granted."""
+        return (name for name, strategy in self._strategies.items() if keeps_selection(strategy))
 
     def deschedule(self, outcome: ProfilesRun) -> None:
         for name in self._profile.deschedule:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec.structs import replace
 
+from descheduler.cluster.assumed import with_assumed
 from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import Snapshot, SnapshotError
-from descheduler.cluster.wanted_pods import with_wanted_pods
 from descheduler.cycle.beyond_limits import with_beyond_in_time
 from descheduler.cycle.deciding import DecideAgain, Round, RunSetting
 from descheduler.cycle.guards import StopCause, decide_in_time, find_guard, take_lease
@@ -255,7 +255,7 @@ def _read(run: _Run, server: ServerFacts) -> Snapshot:
             read_cluster, _reader(run), run.policy, request, taken_at=run.now, git_version=server.git_version
         )
         snapshot = watch.call("reading the cluster", partial(read, tell=watch.tell), meanwhile=_load_deciding)
-        snapshot = with_wanted_pods(snapshot, run.options.wanted_pods, request)
+        snapshot = with_assumed(snapshot, run.options.assumed, request)
     run.observer.snapshot_read(snapshot)
     return snapshot
 

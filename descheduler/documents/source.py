@@ -26,7 +26,7 @@ from descheduler.documents.problems import DocumentProblem, PolicyError, spelled
 from descheduler.documents.yaml_document import parse_yaml, parse_yaml_documents
 from descheduler.model.text.printable import printable
 
-__all__ = ["digest_of", "read_document", "read_lines", "read_plain_documents"]
+__all__ = ["digest_of", "read_document", "read_lines", "read_plain_documents", "read_roots"]
 
 _POLICY = "policy"
 _CONTENTS = {_POLICY: POLICY, "scheduler configuration": SCHEDULER_CONFIGURATION}
@@ -56,13 +56,18 @@ def read_plain_documents(path: Path, noun: str) -> list[object]:
 
     Raises PolicyError with one problem when there is no document to be had.
     """
+    return [to_plain(root) for root in read_roots(path, noun)]
+
+
+def read_roots(path: Path, noun: str) -> list[TreeNode]:
+    """The same with the place of each value."""
     try:
         roots = parse_yaml_documents(_read_text(path, noun))
         for root in roots:
             _refuse_infinite(root)
     except DocumentError as error:
         raise _error_of(error, printable(str(path))) from error
-    return [to_plain(root) for root in roots]
+    return list(roots)
 
 
 def read_lines(path: Path, name: str, noun: str) -> Document:

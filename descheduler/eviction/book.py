@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 
 import msgspec
 
 from descheduler.eviction.undo import Undo
 from descheduler.model.pod import Pod
-from descheduler.model.verdict import Verdict
+from descheduler.model.verdict import Reason, Verdict
 from descheduler.plan.decisions import BACKGROUND, SUCCESS
 from descheduler.plan.moves import Move, PodIdentity, Refusal, identity_of
 
@@ -85,15 +85,19 @@ class Book:
     def refuse(self, pod: Pod, profile: str, plugin: str, verdict: Verdict, reason: str = "") -> Undo:
         """Notes a request, made for `reason`, that was turned down."""
         refusal = Refusal(pod, profile, plugin, verdict, is_attempt=True, reason=reason)
-        place = len(self._attempts)
         self._attempts.append(refusal)
         self._count(refusal, verdict.code, 1)
+        return lambda: self._withdraw(lambda each: each is refusal)
 
-        def undo() -> None:
-            self._count(refusal, verdict.code, -1)
-            del self._attempts[place]
+    def withdraw(self, pods: Collection[Pod], reason: Reason) -> None:
+        """Forgets that `pods` were refused for this reason: they were granted after all."""
+        uids = {pod.uid for pod in pods}
+        self._withdraw(lambda each: each.verdict.reason is reason and each.pod.uid in uids)
 
-        return undo
+    def _withdraw(self, is_void: Callable[[Refusal], bool]) -> None:
+        for refusal in filter(is_void, self._attempts):
+            self._count(refusal, refusal.verdict.code, -1)
+        self._attempts = [refusal for refusal in self._attempts if not is_void(refusal)]
 
     def keep(self, pod: Pod, profile: str, plugin: str, verdict: Verdict, reason: str = "") -> None:
         """Notes why a candidate, selected for `reason`, is not asked for; the first verdict on a pod is kept."""

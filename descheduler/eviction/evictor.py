@@ -6,14 +6,16 @@ the API server here; the book becomes the plan.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import NamedTuple
 
 import msgspec
 
 from descheduler.eviction.background import BackgroundEvictions
 from descheduler.eviction.book import Book
 from descheduler.eviction.cluster_view import ClusterView
+from descheduler.eviction.placement_verification.earlier_waves import MOST_PASSED, MOST_WANTED, best_order
 from descheduler.eviction.placement_verification.landing_book import LandingBook
 from descheduler.eviction.request_check import Allowance, BundlingCheck, CountingCheck, RequestCheck
 from descheduler.eviction.undo import NOTHING_DONE, Undo, undo_all
@@ -30,6 +32,17 @@ NOT_CREATED = refuse(Reason.MISSING_UID, "the pod is not created yet")
 _ALREADY_REQUESTED = refuse(Reason.ALREADY_REQUESTED, "another controller already evicts the pod")
 _NOT_ASKED_FOR = frozenset({Reason.OUT_OF_SCOPE})
 """Refusals of pods that a run was told not to ask for, so that no request is counted."""
+
+
+class _Grant(NamedTuple):
+    """How to take a grant back, and what was granted; nothing where earlier rounds have evicted it.
+
+    So many landings were booked before it.
+    """
+
+    undo: Undo
+    bundle: Bundle | None
+    num_landings: int
 
 
 class Evictor:
@@ -55,7 +68,9 @@ class Evictor:
         self.book = Book()
         self._prior = {move.pod.uid: move for move in view.prior_moves}
         self._booked_again: set[str] = set()
-        self._grants: list[Undo] = []
+        self._grants: list[_Grant] = []
+        self._without_room: list[Bundle] = []
+        """What was refused since `hold_places` because its replacements find no node."""
         self._came_along: set[str] = set()
         self._refused_whole: dict[tuple[int, str, frozenset[str]], Verdict] = {}
         """Since the last grant; each pod of a gang asks for the whole of it, and a proof is dear."""
@@ -129,11 +144,11 @@ class Evictor:
     def undo(self) -> None:
         """Takes the last grant back, with everything that was charged for it and all that it changed.
 
-        In a `what_if` the grants before it can follow, as far as that began; outside of one only the last can.
+        In a `what_if` the grants before it can follow, as far as that began; outside of one the last few hundred.
         Raises IndexError when there is none.
         """
         self._refused_whole.clear()
-        self._grants.pop()()
+        self._grants.pop().undo()
 
     @contextmanager
     def what_if(self) -> Iterator[None]:
@@ -144,10 +159,69 @@ class Evictor:
             try:
                 yield
             finally:
-                while len(self._grants) > num_grants:
-                    self.undo()
+                self._take_back_to(num_grants)
                 self.book.restore(notes)
                 self._is_trial = was_trial
+
+    def hold_places(self) -> None:
+        """From now on nothing is granted ahead of what was granted so far."""
+        self._grants.clear()
+        self._without_room.clear()
+
+    def put_ahead(self, is_alone: Callable[[Bundle], bool]) -> bool:
+        """Whether something was granted that was refused since `hold_places`, because its replacements find no node.
+
+        It is granted ahead of what has taken its room since, all of which stays granted and is booked once more after
+        it. Asked for is what `is_alone`: a plugin selects it whatever else it was granted.
+        """
+        refused, self._without_room = self._without_room, []
+        start = max((place for place, grant in enumerate(self._grants, 1) if grant.bundle is None), default=0)
+        start = max(start, len(self._grants) - MOST_PASSED)
+        kept = [grant.bundle for grant in self._grants[start:] if grant.bundle is not None]
+        if not kept or self.landings.holds_room:
+            return False
+        wanted = self._with_room_before(self._grants[start], filter(is_alone, refused))
+        if not wanted:
+            return False
+        bundles = [*wanted, *kept]
+        order = best_order(
+            range(len(wanted)),
+            range(len(wanted), len(bundles)),
+            lambda places: self._refused_in(places, bundles, start),
+        )
+        self._take_back_to(start)
+        for place in order:
+            self._grant(bundles[place], self._without_awaited(bundles[place]))
+        ahead = [bundles[place] for place in order if place < len(wanted)]
+        self.book.withdraw([pod for bundle in ahead for pod in bundle.pods], Reason.NO_LANDING)
+        return bool(ahead)
+
+    def _with_room_before(self, grant: _Grant, refused: Iterable[Bundle]) -> list[Bundle]:
+        """The bundles of `refused` that nothing but what was granted since keeps from a node, each once."""
+        found = {frozenset(pod.uid for pod in bundle.pods): bundle for bundle in refused}
+        waiting = [bundle for bundle in found.values() if not any(map(self.book.has, bundle.pods))][:MOST_WANTED]
+        waiting = [bundle for bundle in waiting if _lacks_room(self._refusal(bundle))]
+        pods, profiles = [bundle.pods for bundle in waiting], [bundle.profile_index for bundle in waiting]
+        has_room = self.landings.with_room(pods, profiles, grant.num_landings)
+        return [bundle for bundle, has in zip(waiting, has_room, strict=True) if has]
+
+    def _refused_in(self, order: Sequence[int], bundles: Sequence[Bundle], start: int) -> Mapping[int, bool]:
+        """Which of `bundles` are refused in this order, instead of what was granted from `start` on; and whether that
+        is for want of room."""
+        self._take_back_to(start)
+        refused = {}
+        for place in order:
+            asked = self._without_awaited(bundles[place])
+            refusal = self._refusal(asked)
+            if refusal is None:
+                self._grant(bundles[place], asked)
+            else:
+                refused[place] = _lacks_room(refusal)
+        return refused
+
+    def _take_back_to(self, number: int) -> None:
+        while len(self._grants) > number:
+            self.undo()
 
     def is_to_come(self, pod: Pod) -> bool:
         """Whether `pod` is not created yet: the replacement of one that this run evicts."""
@@ -177,7 +251,7 @@ class Evictor:
         """Books what earlier rounds have evicted in the name of this plugin and it did not ask for again."""
         for move in self._prior.values():
             if self.awaits(move.pod) and move.is_of(profile, plugin):
-                self._granted(self._book_again(move))
+                self._granted(self._book_again(move), None, self.landings.num_leaving)
 
     def keep(self, candidate: Pod, *, profile: str, plugin: str, verdict: Verdict, reason: str = "") -> None:
         """Notes why a candidate of `plugin`, selected for `reason`, is not asked for; the first verdict is kept.
@@ -190,6 +264,7 @@ class Evictor:
     def _grant(self, bundle: Bundle, asked: Bundle) -> None:
         """Charges what was asked for and books the bundle; all of it, or nothing when a check fails at that."""
         undos: list[Undo] = []
+        num_landings = self.landings.num_leaving
         try:
             for check in self._checks:
                 undos.append(check.charge(asked))
@@ -200,14 +275,14 @@ class Evictor:
         except BaseException:
             undo_all(undos)()
             raise
-        self._granted(undo_all(undos))
+        self._granted(undo_all(undos), bundle, num_landings)
 
-    def _granted(self, undo: Undo) -> None:
+    def _granted(self, undo: Undo, bundle: Bundle | None, num_landings: int) -> None:
         """Keeps the undo of a grant for as long as somebody may want it, since there may be 100,000 of them."""
         self._refused_whole.clear()
-        if not self._is_trial:
-            self._grants.clear()
-        self._grants.append(undo)
+        if not self._is_trial and len(self._grants) > 2 * MOST_PASSED:
+            del self._grants[:-MOST_PASSED]
+        self._grants.append(_Grant(undo, bundle, num_landings))
 
     def _without_awaited(self, bundle: Bundle) -> Bundle:
         """What is still to be asked for: prior moves have been charged."""
@@ -265,6 +340,8 @@ class Evictor:
     def _refuse(self, bundle: Bundle, verdict: Verdict) -> None:
         """Notes a refusal for every pod of the bundle that the plugin has selected."""
         profile, plugin = bundle.profile, bundle.plugin
+        if _lacks_room(verdict) and not self._is_trial:
+            self._without_room.append(bundle)
         if len(bundle.candidates) > 1:
             pods = f"{len(bundle.candidates)} pods that have to leave together"
             verdict = msgspec.structs.replace(verdict, message=f"none of the {pods} is evicted: {verdict.message}")
@@ -276,3 +353,8 @@ class Evictor:
                 self.keep(pod, profile=profile, plugin=plugin, verdict=verdict, reason=reason)
             else:
                 self.book.refuse(pod, profile, plugin, verdict, reason)
+
+
+def _lacks_room(refusal: Verdict | None) -> bool:
+    """Whether a refusal says that a replacement finds no node."""
+    return refusal is not None and refusal.reason is Reason.NO_LANDING

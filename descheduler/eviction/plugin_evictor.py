@@ -49,7 +49,7 @@ class PluginEvictor:
     ) -> None:
         self._evictor = evictor
         self._profile = profile
-        self._profile_index = profile_index
+        self.profile_index = profile_index
         self._plugin = plugin
         self._filters = [plugin.filter for plugin in filters]
         self._pre_eviction_filters = [plugin.pre_eviction_filter for plugin in pre_eviction_filters]
@@ -127,11 +127,11 @@ class PluginEvictor:
         return self._evictor.request_whole(whole, self._first_refusal(mates))
 
     def _bundle(self, candidates: Iterable[Candidate]) -> Bundle:
-        return Bundle(self._profile, self._plugin, tuple(candidates), self._profile_index)
+        return Bundle(self._profile, self._plugin, tuple(candidates), self.profile_index)
 
     def allowances(self) -> Sequence[Allowance]:
         """How many pods may still go, as far as that is counted."""
-        return self._evictor.allowances(self._profile_index)
+        return self._evictor.allowances(self.profile_index)
 
     @property
     def last_wave(self) -> int:
@@ -140,7 +140,7 @@ class PluginEvictor:
 
     def prover(self) -> LandingProver:
         """What knows where the replacements of all that is booked land, under the scheduler of the profile."""
-        return self._evictor.landings.prover_of(self._profile_index)
+        return self._evictor.landings.prover_of(self.profile_index)
 
     def has_booked(self, pod: Pod) -> bool:
         """Whether somebody's request for the eviction of `pod` was granted in this cycle."""
@@ -159,7 +159,7 @@ class PluginEvictor:
 
         That is the node on which room is `held` for it, if room can be held there and for the others.
         """
-        return self._evictor.landings.predicted(pod, self._profile_index, held)
+        return self._evictor.landings.predicted(pod, self.profile_index, held)
 
     def what_if(self) -> AbstractContextManager[None]:
         """A context at whose end all that was granted, refused and noted in it is taken back."""

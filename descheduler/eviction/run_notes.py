@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Container, Iterable, Iterator
+from collections.abc import Collection, Container, Iterable, Iterator, Sequence
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.default_evictor.staying_pods import staying_pod_notes
@@ -86,7 +86,12 @@ def notes_after(policy: Policy, decisions: Decisions, snapshot: Snapshot) -> tup
 
 
 def _budget_notes(policy: Policy, refusals: Iterable[Refusal], snapshot: Snapshot) -> tuple[str, ...]:
-    """A sentence about the budgets that block pods of this run for ever, if there are any."""
+    """Sentences about the budgets that block pods of this run for ever, each where there are any."""
+    return (*_never_notes(policy, refusals, snapshot), *_several_notes(policy, refusals, snapshot))
+
+
+def _never_notes(policy: Policy, refusals: Iterable[Refusal], snapshot: Snapshot) -> tuple[str, ...]:
+    """A sentence about budgets that allow no eviction whatever happens."""
     never = {budget.key: budget for budget in snapshot.budgets if budget.why_never}
     if not never:
         return ()
@@ -101,6 +106,27 @@ def _budget_notes(policy: Policy, refusals: Iterable[Refusal], snapshot: Snapsho
         f"{counted(len(budgets), 'PodDisruptionBudget')} can never allow an eviction and {_blocks(budgets)} {pods}:"
         f" {_named(budgets)}; see 'descheduler explain budgets'",
     )
+
+
+def _several_notes(policy: Policy, refusals: Iterable[Refusal], snapshot: Snapshot) -> tuple[str, ...]:
+    """A sentence about budgets that cover the same pod."""
+    pods = [refusal.pod for refusal in refusals if refusal.verdict.reason is Reason.SEVERAL_BUDGETS]
+    if any(_PLANNER in profile.balance for profile in policy.profiles):
+        pods += [pod for pod in snapshot.pods if pod.phase == "Running" and _is_shared(snapshot.budgets_of(pod))]
+    by_key = {pod.key: pod for pod in pods}
+    if not by_key:
+        return ()
+    budgets = sorted({budget.key for pod in by_key.values() for budget in snapshot.budgets_of(pod)})
+    number = len(by_key)
+    return (
+        f"{counted(number, 'pod')} {'is' if number == 1 else 'are'} covered by more than one PodDisruptionBudget and"
+        f" can never be evicted: {_listed(budgets)}; see 'descheduler explain budgets'",
+    )
+
+
+def _is_shared(budgets: Sequence[DisruptionBudget]) -> bool:
+    """Whether these budgets of a pod are several. Those of manifests, without a status, decide nothing."""
+    return len(budgets) > 1 and any(budget.has_status for budget in budgets)
 
 
 def _blocked(
@@ -123,9 +149,12 @@ def _blocks(budgets: list[DisruptionBudget]) -> str:
 
 
 def _named(budgets: list[DisruptionBudget]) -> str:
-    named = [f"{budget.key} ({budget.why_never})" for budget in budgets[:_MOST_NAMED]]
-    more = len(budgets) - len(named)
-    return ", ".join(named) + (f" and {more:,} others" if more else "")
+    return _listed([f"{budget.key} ({budget.why_never})" for budget in budgets])
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = len(names) - _MOST_NAMED
+    return ", ".join(names[:_MOST_NAMED]) + (f" and {counted(more, 'other')}" if more > 0 else "")
 
 
 def _gang_notes(policy: Policy, moves: Iterable[Move], kinds: Container[str]) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from datetime import datetime
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
+from descheduler.cluster.assumed import with_assumed
 from descheduler.cluster.dumps.read import read_dump
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.cycle.options import ConnectionOptions
@@ -36,9 +37,19 @@ class LiveCluster(msgspec.Struct, frozen=True):
     memory: RunMemory
 
 
-def read_dumps(paths: Sequence[Path | Literal["-"]], policy: Policy | None, *, skip_broken: bool = False) -> Snapshot:
-    """The snapshot in some files, `-` for standard input. Raises DumpError."""
-    return read_dump(paths, snapshot_request(policy, Landings.EXPLAINED, skip_broken=skip_broken))
+def read_dumps(
+    paths: Sequence[Path | Literal["-"]],
+    policy: Policy | None,
+    *,
+    skip_broken: bool = False,
+    assumed: Sequence[Mapping[str, object]] = (),
+) -> Snapshot:
+    """The snapshot in some files, `-` for standard input, as if objects that are `assumed` were there too.
+
+    Raises DumpError.
+    """
+    request = snapshot_request(policy, Landings.EXPLAINED, skip_broken=skip_broken)
+    return with_assumed(read_dump(paths, request), assumed, request)
 
 
 def read_live(
@@ -48,8 +59,11 @@ def read_live(
     *,
     taken_at: datetime,
     skip_broken: bool = False,
+    assumed: Sequence[Mapping[str, object]] = (),
 ) -> LiveCluster:
-    """A cluster, which is only read. The memory of runs is that beside `lease`, as a dry run reads it.
+    """A cluster, which is only read, as if objects that are `assumed` were there too.
+
+    The memory of runs is that beside `lease`, as a dry run reads it.
 
     Kinds that say where pods land are read as far as they may be. Raises ExchangeError and SnapshotError as a run does.
     """
@@ -59,14 +73,11 @@ def read_live(
     client = connect(
         _kubeconfig(connection, policy), connection.context, connection.as_user, connection.request_timeout_seconds
     )
+    request = snapshot_request(policy, Landings.EXPLAINED, skip_broken=skip_broken)
     with closing(client):
-        snapshot = read_cluster(
-            client,
-            policy,
-            snapshot_request(policy, Landings.EXPLAINED, skip_broken=skip_broken),
-            taken_at=taken_at,
-            git_version=discover(client).git_version,
-        )
+        version = discover(client).git_version
+        snapshot = read_cluster(client, policy, request, taken_at=taken_at, git_version=version)
+        snapshot = with_assumed(snapshot, assumed, request)
         kept = _recall(client, policy, lease)
     return LiveCluster(replace(snapshot, warnings=(*snapshot.warnings, *kept.notes)), kept.memory)
 

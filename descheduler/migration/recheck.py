@@ -4,7 +4,7 @@ The footprint is the pod (owner, labels), the node that it leaves (what had it l
 its replacement (whether that may run there and has room). A Reservation is a proof for pods of its own scheduler; what
 others have placed on its node since shows in the pods that are there. A wave of moves is judged at once: one call for
 each node that it touches, and one list of the pods of each node that is looked at for room. With room held there is one
-of these a move, else `MOST_LOOKED_AT` at most.
+of these a move, else `MOST_LOOKED_AT` at most, and as long as all of them are closed `MOST_EXCHANGED` more.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import islice
 
 import msgspec
 from msgspec.structs import replace
@@ -27,10 +28,12 @@ from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.plan.planned import DueMove
 
-__all__ = ["MOST_LOOKED_AT", "Footprints", "Judged"]
+__all__ = ["MOST_EXCHANGED", "MOST_LOOKED_AT", "Footprints", "Judged"]
 
 MOST_LOOKED_AT = 5
 """Nodes that had room in the plan and are looked at for a move without a known target."""
+MOST_EXCHANGED = 20
+"""Nodes on which other replacements were expected, and that are looked at as well: one of those has come here."""
 
 
 class _FreshNodes:
@@ -128,6 +131,8 @@ class Footprints:
         self._fit: NodeFit | None = None
         self._arriving: dict[str, tuple[str, Pod]] = {}
         """UID of a pod that may leave → the node that has room for its successor, and that successor."""
+        self._expected: dict[str, None] = {}
+        """The nodes on which the replacements of the moves judged so far were expected, the latest last."""
         self._mates: set[str] = set()
         """UIDs of pods that leave before the one that is judged, unless their evictions are refused."""
 
@@ -154,6 +159,7 @@ class Footprints:
         objections, waiting = dict[str, str](), set[str]()
         for asked in wave:
             why = self._objection(asked, nodes)
+            self._expect(asked)
             if why is None:
                 waiting.add(asked.eviction.uid)
             elif why:
@@ -214,6 +220,12 @@ class Footprints:
             first = first or f"node {name}: {why}"
         return f"no node that fitted the pod in the plan fits it now; {first}" if first else ""
 
+    def _expect(self, asked: DueMove) -> None:
+        """Takes note of where the replacement is expected."""
+        if asked.eviction.landing is not None and asked.eviction.landing.node:
+            self._expected.pop(asked.eviction.landing.node, None)
+            self._expected[asked.eviction.landing.node] = None
+
     def _candidates(self, asked: DueMove) -> Iterator[str]:
         """The nodes to look at, the most promising first."""
         eviction = asked.eviction
@@ -226,8 +238,10 @@ class Footprints:
         yield from names
         if eviction.node in self._planned_nodes:
             others = (name for name in self._fitting(asked.pod) if name not in names and name != eviction.node)
-            for _, name in zip(range(MOST_LOOKED_AT - len(names)), others, strict=False):
-                yield name
+            looked_at = [*names, *islice(others, MOST_LOOKED_AT - len(names))]
+            yield from looked_at[len(names) :]
+            exchanged = (name for name in reversed(self._expected) if name not in looked_at and name != eviction.node)
+            yield from islice(exchanged, MOST_EXCHANGED)
 
     def _fitting(self, pod: Pod) -> Iterator[str]:
         """The other nodes that the pod fits on in the plan's snapshot, those with the fewest pods first."""

@@ -23,6 +23,8 @@ from descheduler.model.volume_sources import (
 from descheduler.model.workloads import PodRevision, Workload
 
 __all__ = [
+    "UNBOUNDED",
+    "AdmittedRange",
     "CSIDriver",
     "CSINode",
     "CSIStorageCapacity",
@@ -91,21 +93,32 @@ class ResourceQuota(msgspec.Struct, frozen=True):
     scopes: tuple[QuotaScope, ...] = ()
 
 
+class AdmittedRange(msgspec.Struct, frozen=True):
+    """What a container, or a pod, has to have to be admitted: no less than `least` and no more than `most`.
+
+    Its limits are at most `ratio` times its requests, in nano units as the others.
+    """
+
+    least: ResourceList = {}
+    most: ResourceList = {}
+    ratio: ResourceList = {}
+
+
+UNBOUNDED = AdmittedRange()
+
+
 class LimitRange(msgspec.Struct, frozen=True):
     """What containers of a namespace ask for, and are limited to, where they do not say so themselves.
 
-    A pod with a container that has less than `least`, or more than `most`, is not admitted; `pod_least` and `pod_most`
-    are the same of all containers of a pod together.
+    A pod that is not within `of_pods`, or has a container that is not within `of_containers`, is not admitted.
     """
 
     namespace: str
     name: str
     default_requests: ResourceList = {}
     default_limits: ResourceList = {}
-    least: ResourceList = {}
-    most: ResourceList = {}
-    pod_least: ResourceList = {}
-    pod_most: ResourceList = {}
+    of_containers: AdmittedRange = UNBOUNDED
+    of_pods: AdmittedRange = UNBOUNDED
 
 
 class RuntimeClass(msgspec.Struct, frozen=True):

@@ -24,6 +24,7 @@ __all__ = [
     "DO_NOT_DISRUPT_ANNOTATION",
     "EVICTION_IN_PROGRESS_ANNOTATION",
     "EVICT_ANNOTATION",
+    "EXTENDED_CLAIM",
     "MIRROR_ANNOTATION",
     "PREFER_NO_EVICTION_ANNOTATION",
     "REQUEST_EVICT_ONLY_ANNOTATION",
@@ -40,6 +41,7 @@ __all__ = [
     "PodResourceClaim",
     "PodSpec",
     "asks_to_stay",
+    "coming_claims",
 ]
 
 EVICT_ANNOTATION = "descheduler.alpha.kubernetes.io/evict"
@@ -58,6 +60,8 @@ STAYING_ANNOTATIONS = tuple([f'{key}: "{value}"' for key, value in _STAYING.item
 
 COMING_CLAIM = "+"
 """What the name of a generated claim ends with that is yet to be made; no stored object has such a name."""
+EXTENDED_CLAIM = "<extended-resources>"
+"""The entry of `generated_claims` of the claim that the scheduler made for a pod's extended resources."""
 
 CRITICAL_PRIORITY = 2_000_000_000
 """Lowest priority of the system-critical classes, and the highest a user's class may have."""
@@ -190,7 +194,7 @@ class Pod(msgspec.Struct, frozen=True, gc=False, eq=False):
     `annotations` holds only the keys that some rule reads; `conditions` is None in a snapshot taken without them.
     `resized` is what the pod holds while that differs from what its spec asks for, None otherwise. `is_respecified`
     says that its spec was changed after it was created, as by a resize in place. `generated_claims` maps entries of
-    `spec.resource_claims` to the claims that were made for them, "" for one that needs none.
+    `spec.resource_claims`, and EXTENDED_CLAIM, to the claims that were made for them, "" for one that needs none.
     """
 
     name: str
@@ -240,6 +244,12 @@ class Pod(msgspec.Struct, frozen=True, gc=False, eq=False):
         return self.phase in ("Succeeded", "Failed")
 
     @property
+    def is_resize_deferred(self) -> bool:
+        """Whether the kubelet resizes the pod in place as soon as its node has room; needs `conditions`."""
+        deferred = ("PodResizePending", "True", "Deferred")
+        return any((each.type, each.status, each.reason) == deferred for each in self.conditions or ())
+
+    @property
     def is_terminating(self) -> bool:
         """Whether a deletion time is set."""
         return self.deleted_at is not None
@@ -280,6 +290,11 @@ class Pod(msgspec.Struct, frozen=True, gc=False, eq=False):
             if owner.controller:
                 return owner
         return None
+
+
+def coming_claims(name: str, spec: PodSpec) -> Mapping[str, str]:
+    """The claims that are made from templates for a new pod of this name, by their entries in the spec."""
+    return {each.name: f"{name}-{each.name}{COMING_CLAIM}" for each in spec.resource_claims if each.template_name}
 
 
 def asks_to_stay(pod: Pod) -> str:

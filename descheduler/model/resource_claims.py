@@ -37,6 +37,7 @@ __all__ = [
     "DeviceId",
     "DeviceRequest",
     "DeviceStatus",
+    "DeviceTaint",
     "DeviceTaintRule",
     "NodeReach",
     "RequestedDevices",
@@ -117,6 +118,12 @@ class CounterSet(msgspec.Struct, frozen=True, gc=False):
     counters: Mapping[str, int]
 
 
+class DeviceTaint(Taint, frozen=True, gc=False):
+    """A mark on a device, and since when."""
+
+    added_at: datetime | None = None
+
+
 class SliceDevice(msgspec.Struct, frozen=True):
     """A device as its driver publishes it. `reach` counts only in a slice with `perDeviceNodeSelection`."""
 
@@ -125,7 +132,7 @@ class SliceDevice(msgspec.Struct, frozen=True):
     capacity: Mapping[str, DeviceCapacity] = {}
     consumes: tuple[CounterSet, ...] = ()
     allows_multiple: bool = False
-    taints: tuple[Taint, ...] = ()
+    taints: tuple[DeviceTaint, ...] = ()
     binds_to_node: bool = False
     binding_conditions: tuple[str, ...] = ()
     binding_failures: tuple[str, ...] = ()
@@ -159,7 +166,7 @@ class DeviceTaintRule(msgspec.Struct, frozen=True):
     """A taint on all devices that it selects. None of a field stands for any; without a selector none is selected."""
 
     name: str
-    taint: Taint
+    taint: DeviceTaint
     has_selector: bool = False
     driver: str | None = None
     pool: str | None = None

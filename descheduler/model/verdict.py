@@ -140,6 +140,10 @@ class Reason(Enum):
         "SeveralBudgets",
         "more than one PodDisruptionBudget covers the pod; the eviction API refuses such pods",
     )
+    NAMESPACE_TERMINATING = (
+        "NamespaceTerminating",
+        "the namespace of the pod is being deleted; the API server refuses evictions in it",
+    )
     MISSING_UID = "MissingUID", "the pod has no UID, so the API server does not store it"
     ALREADY_REQUESTED = "AlreadyRequested", "another controller already evicts the pod"
     API_REFUSED = "APIRefused", "the API server refused the eviction"

@@ -25,6 +25,7 @@ from descheduler.optimizer.limits import Limits
 from descheduler.optimizer.objectives.balance_utilization import BalanceUtilization
 from descheduler.optimizer.objectives.consolidate_nodes import ConsolidateNodes
 from descheduler.optimizer.objectives.make_room import MakeRoom
+from descheduler.optimizer.objectives.reduce_cost import ReduceCost
 from descheduler.optimizer.objectives.reduce_fragmentation import ReduceFragmentation
 from descheduler.optimizer.objectives.reduce_gpu_fragmentation import ReduceGpuFragmentation
 from descheduler.optimizer.objectives.repair_violations import RepairViolations
@@ -48,6 +49,7 @@ __all__ = [
     "Parts",
     "Problem",
     "Reassignment",
+    "ReduceCost",
     "ReduceFragmentation",
     "ReduceGpuFragmentation",
     "RepairViolations",

@@ -15,6 +15,7 @@ from descheduler.planner.objective_args import (
     DrainNodesArgs,
     MakeRoomArgs,
     ObjectiveArgs,
+    ReduceCostArgs,
     ReduceFragmentationArgs,
     RepairViolationsArgs,
 )
@@ -83,6 +84,8 @@ class PlannerObjective(Args, frozen=True):
     """Free devices in pieces that pods can use."""
     drain_nodes: DrainNodesArgs | None = None
     """Some nodes without pods."""
+    reduce_cost: ReduceCostArgs | None = None
+    """Pods on cheaper nodes."""
 
     def chosen(self) -> Sequence[tuple[str, ObjectiveArgs]]:
         """The keys that are set, of which valid arguments have one, and their arguments."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -58,16 +58,24 @@ class MovesTogether:
 class Asking:
     """Asks for groups of moves over `cluster`, as far as replacements land where they do no harm to the objective.
 
+    Those that are disposable need not land.
+
     No more than `most` pods leave, those included that have to leave with others of their gang; None: any number.
     """
 
     def __init__(
-        self, objective: ClusterObjective, evictor: PluginEvictor, cluster: ClusterProblem, most: int | None
+        self,
+        objective: ClusterObjective,
+        evictor: PluginEvictor,
+        cluster: ClusterProblem,
+        most: int | None,
+        is_disposable: Callable[[Pod], bool],
     ) -> None:
         self._objective = objective
         self._evictor = evictor
         self._cluster = cluster
         self._most = most
+        self._is_disposable = is_disposable
         self.companions: set[PodIdentity] = set()
         """Pods that were refused because another one has to stay, with which alone they would leave."""
 
@@ -160,6 +168,8 @@ class Asking:
         """The harm of the node where `pod` lands, or that this node is unknown."""
         node = landing.node
         if landing.replacement.pod is None:
+            return ACCEPTED
+        if node is None and self._is_disposable(pod):
             return ACCEPTED
         if node is None or landing.cause:
             return refuse(Reason.NO_LANDING if node is None else Reason.UNKNOWN_LANDING, landing.message)

@@ -23,6 +23,7 @@ from descheduler.policy.shared_args import (
 )
 
 __all__ = [
+    "DEFERRED_RESIZES",
     "MOST_NODE_COST",
     "NODE_METRIC",
     "PENDING_PODS",
@@ -34,12 +35,16 @@ __all__ = [
     "MeasuredUtilization",
     "NodeCost",
     "ObjectiveArgs",
+    "ReduceCostArgs",
     "ReduceFragmentationArgs",
     "RepairViolationsArgs",
 ]
 
 PENDING_PODS = "pending"
 """All pods that are pending, as `makeRoom` names them."""
+
+DEFERRED_RESIZES = "deferredResizes"
+"""Pods whose in-place resize is deferred, as `makeRoom` names them."""
 
 SHARED_GPUS = "koordinator.sh/gpu"
 """GPUs that pods share, as `reduceFragmentation` names them."""
@@ -183,6 +188,10 @@ class ConsolidateNodesArgs(ObjectiveArgs, frozen=True):
     """Nodes that are not emptied; they may receive pods."""
     node_cost: NodeCost | None = None
     """What nodes cost: the most cost is emptied, not the most nodes."""
+    use_empty_nodes: bool = False
+    """Whether nodes without pods may receive pods, where more is emptied for it: two nodes for one, or with `nodeCost`
+    expensive nodes for cheaper ones. Pods of several nodes that go to one such node are evicted together or not at all.
+    """
 
     def problems(self) -> Iterator[ArgsProblem]:
         """Percentages out of range, a bad selector or costs."""
@@ -193,26 +202,47 @@ class ConsolidateNodesArgs(ObjectiveArgs, frozen=True):
             yield msgspec.structs.replace(problem, path=("nodeCost", *problem.path))
 
 
+class ReduceCostArgs(ObjectiveArgs, frozen=True):
+    """Moves pods to free room that costs less, for example from on-demand nodes to nodes that are paid for anyway. Each
+    eviction has to gain something by itself; set `minGainPerDisruption`. A pod costs its share of what its node costs:
+    the mean of its shares of allocatable CPU and memory."""
+
+    node_cost: NodeCost = NodeCost()
+    """What nodes cost. Required."""
+
+    def problems(self) -> Iterator[ArgsProblem]:
+        """No costs, or bad ones."""
+        for problem in self.node_cost.problems():
+            yield msgspec.structs.replace(problem, path=("nodeCost", *problem.path))
+
+
 class MakeRoomArgs(ObjectiveArgs, frozen=True):
-    """Makes room for the most pending pods, of a gang all or none, by as few evictions as can be."""
+    """Makes room for the most pending pods, of a gang all or none, or for in-place resizes, by as few evictions as can
+    be."""
 
     pods: str | tuple[str, ...] = msgspec.field(default=PENDING_PODS, name="for")
-    """`pending` for all pending pods, which is the default, or a list of pods as `namespace/name`."""
+    """`pending` for all pending pods, which is the default, or a list of pods as `namespace/name`. `deferredResizes`
+    for running pods whose in-place resize is deferred, on their own node or on another one."""
     namespaces: Namespaces | None = None
     """Of these, the pods of some namespaces."""
     label_selector: LabelSelectorArg | None = None
     """Of these, the pods with these labels."""
 
     def problems(self) -> Iterator[ArgsProblem]:
-        """Another word than `pending`, names that are not of a namespace and a pod, or bad selectors."""
-        if isinstance(self.pods, str) and self.pods != PENDING_PODS:
-            yield ArgsProblem(("for",), f"{self.pods!r} is neither {PENDING_PODS!r} nor a list of namespace/name")
+        """Another word than those for pods, names that are not of a namespace and a pod, or bad selectors."""
+        if isinstance(self.pods, str) and self.pods not in (PENDING_PODS, DEFERRED_RESIZES):
+            words = f"{PENDING_PODS!r}, {DEFERRED_RESIZES!r}"
+            yield ArgsProblem(("for",), f"{self.pods!r} is neither {words} nor a list of namespace/name")
         for index, name in enumerate(() if isinstance(self.pods, str) else self.pods):
             namespace, _, pod_name = name.partition("/")
             if not namespace or not pod_name or "/" in pod_name:
                 yield ArgsProblem(("for", index), f"{name!r} is not a pod as namespace/name")
         yield from check_namespaces(self.namespaces)
         yield from check_selector("labelSelector", self.label_selector)
+
+    def needs(self) -> Needs:
+        """The conditions of pods, which say that a resize is deferred."""
+        return Needs(pod_conditions=self.pods == DEFERRED_RESIZES)
 
 
 class DrainNodesArgs(ObjectiveArgs, frozen=True):

@@ -24,6 +24,7 @@ from descheduler.planner.gpus.gpu_problem import with_gpus
 from descheduler.planner.last_plan import PlannedTargets
 from descheduler.planner.objectives.cluster_objective import ClusterObjective
 from descheduler.planner.problem.cluster_problem import ClusterProblem, cluster_problem
+from descheduler.planner.problem.disposable_pods import NOWHERE, disposable_pods, with_nowhere
 from descheduler.planner.problem.disruption_cost import disruption_costs, most_of_ties
 from descheduler.planner.problem.spread_rules import uneven_moves
 from descheduler.planner.stopping_limits import stopping_limits
@@ -76,6 +77,7 @@ class PlanSearch:
         self._poor = poor
         self._on_progress = on_progress
         self._budget = Budget(self._limits(), handle.search.is_cancelled)
+        self._is_disposable = disposable_pods(handle)
         self._kept: set[PodIdentity] = set()
         self._num_refused: Counter[PodIdentity] = Counter()
         self.against: dict[PodIdentity, str] = {}
@@ -147,6 +149,7 @@ class PlanSearch:
             chooses_nodes=self._args.choose_nodes,
             most=self._args.max_evictions,
             plan_further=self._plan_further,
+            is_disposable=self._is_disposable,
         )
 
     def _fewest(self, problem: Problem, *, objective: Objective) -> tuple[int, int]:
@@ -277,12 +280,15 @@ class PlanSearch:
             for number, pod in enumerate(cluster.pods if self._closed else ())
             if identity_of(pod) in self._closed
         )
-        uneven = uneven_moves(cluster.pods, [by_name[name] for name in cluster.nodes])
-        return cluster.without_moves([*uneven, *refused])
+        uneven = uneven_moves(cluster.pods, [by_name[name] for name in cluster.nodes if name != NOWHERE])
+        is_open = np.zeros(len(cluster.nodes), bool)
+        closed = ((pods, np.append(nodes, is_open[len(nodes) :])) for pods, nodes in uneven)
+        return cluster.without_moves([*closed, *refused])
 
     def _with_all_moves(self) -> ClusterProblem:
         """The cluster as it is with everything that is booked, without the pods that were refused."""
-        args, handle, by_gpu = self._args, self._handle, self._objective.tells_gpus_apart
+        args, handle, objective = self._args, self._handle, self._objective
+        by_gpu = objective.tells_gpus_apart
         cluster = cluster_problem(
             handle.view,
             handle.evictor,
@@ -300,8 +306,11 @@ class PlanSearch:
                 ends_owner=handle.evictor.prover().ends_owner,
             ),
             looks_at_devices=not by_gpu,
+            is_disposable=self._is_disposable if objective.lets_go_nowhere else lambda pod: False,
         )
-        return with_gpus(cluster, handle.evictor.prover().openings()) if by_gpu else cluster
+        if by_gpu:
+            return with_gpus(cluster, handle.evictor.prover().openings())
+        return with_nowhere(cluster, self._is_disposable) if objective.lets_go_nowhere else cluster
 
     def _limits(self) -> Limits:
         """Of all plans together, and of trying them out."""

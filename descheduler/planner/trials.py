@@ -10,6 +10,7 @@ import numpy as np
 
 from descheduler.eviction.plugin_evictor import PluginEvictor
 from descheduler.model.held_room import HeldRoom
+from descheduler.model.pod import Pod
 from descheduler.optimizer.arrays import PENDING
 from descheduler.optimizer.limits import Budget
 from descheduler.optimizer.moves_left import MovesLeft
@@ -72,13 +73,14 @@ class Trials:
         chooses_nodes: bool,
         most: int | None = None,
         plan_further: Callable[[PlannedTargets], PlanOver | None] = lambda targets: None,
+        is_disposable: Callable[[Pod], bool] = lambda pod: False,
     ) -> None:
         self._objective = objective
         self._evictor = evictor
         self._cluster = cluster
         self._chooses_nodes = chooses_nodes
         self._plan_further = plan_further
-        self.asking = Asking(objective, evictor, cluster, most)
+        self.asking = Asking(objective, evictor, cluster, most, is_disposable)
 
     def groups(self, plan: Solution) -> list[MovesTogether]:
         """The moves of `plan` that are asked for together, in its order; moves of pending pods ask for nothing."""

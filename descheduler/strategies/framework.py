@@ -20,6 +20,7 @@ __all__ = [
     "SearchingPlugin",
     "StrategyError",
     "judges_pods_alone",
+    "keeps_selection",
     "selects_again_of",
 ]
 
@@ -125,3 +126,11 @@ def judges_pods_alone(strategy: object) -> bool:
     It says so by the attribute `JUDGES_PODS_ALONE`; one that says nothing may compare pods.
     """
     return bool(getattr(strategy, "JUDGES_PODS_ALONE", False))
+
+
+def keeps_selection(strategy: object) -> bool:
+    """Whether a pod that `strategy` selects stays selected whatever else it is granted.
+
+    It says so by the attribute `KEEPS_SELECTION`, or by `JUDGES_PODS_ALONE`; one that says nothing may select fewer.
+    """
+    return judges_pods_alone(strategy) or bool(getattr(strategy, "KEEPS_SELECTION", False))

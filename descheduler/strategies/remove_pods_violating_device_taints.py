@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
 
 from msgspec.structs import replace
 
@@ -18,11 +19,13 @@ from descheduler.model.resource_claims import (
     TAINT_RULE_KIND,
     AllocationResult,
     DeviceId,
+    DeviceTaint,
     DeviceTaintRule,
     ResourceClaim,
     ResourceSlice,
 )
 from descheduler.model.selection.taints import NO_EXECUTE, NO_SCHEDULE, Taint, Tolerance
+from descheduler.model.text.duration import later
 from descheduler.plan.facts import PluginFacts
 from descheduler.policy.plugin import ArgsProblem, Needs
 from descheduler.policy.shared_args import Args, LabelSelectorArg, Namespaces, check_namespaces, check_selector
@@ -35,6 +38,8 @@ from descheduler.strategies.shared.selection import Selection
 __all__ = ["RemovePodsViolatingDeviceTaints", "RemovePodsViolatingDeviceTaintsArgs", "needs", "validate_args"]
 
 _LEFT_ALONE = "kube-controller-manager deletes pods for NoExecute (effects: [NoSchedule, NoExecute] evicts them here)"
+
+_LEFT_FOR_A_TIME = "kube-controller-manager deletes pods for NoExecute until tolerationSeconds and gracePeriod are over"
 
 
 class RemovePodsViolatingDeviceTaintsArgs(Args, frozen=True):
@@ -55,6 +60,11 @@ class RemovePodsViolatingDeviceTaintsArgs(Args, frozen=True):
     """Keys of taints that count; all when empty."""
     drivers: tuple[str, ...] = ()
     """Drivers whose devices count, such as `gpu.example.com`; all when empty."""
+    grace_period: timedelta | None = None
+    """How long a taint of effect `NoExecute` is left to kube-controller-manager before its pods are evicted here, for
+    example `10m`; not at all by default. It counts from `timeAdded` of the taint, or from the end of
+    `tolerationSeconds` where the claim tolerates the taint for a time. Before, the pods are reported as left to
+    kube-controller-manager; a taint without `timeAdded` counts as just added."""
 
 
 def validate_args(args: RemovePodsViolatingDeviceTaintsArgs) -> list[ArgsProblem]:
@@ -64,7 +74,16 @@ def validate_args(args: RemovePodsViolatingDeviceTaintsArgs) -> list[ArgsProblem
         for place, effect in enumerate(args.effects)
         if effect not in (NO_SCHEDULE, NO_EXECUTE)
     ]
+    if args.grace_period is not None:
+        unknown += _check_grace_period(args, args.grace_period)
     return [*check_namespaces(args.namespaces), *check_selector("labelSelector", args.label_selector), *unknown]
+
+
+def _check_grace_period(args: RemovePodsViolatingDeviceTaintsArgs, period: timedelta) -> Iterator[ArgsProblem]:
+    if period < timedelta(0):
+        yield ArgsProblem(("gracePeriod",), "is negative")
+    if NO_EXECUTE not in args.effects:
+        yield ArgsProblem(("gracePeriod",), f"has no effect without {NO_EXECUTE} in effects; add it there")
 
 
 def needs(_args: RemovePodsViolatingDeviceTaintsArgs) -> Needs:
@@ -83,7 +102,8 @@ class RemovePodsViolatingDeviceTaints:
         self._view = handle.view
         self._evictor = handle.evictor
         self._claims = _Claims(handle.view.snapshot)
-        self._taints: Mapping[DeviceId, Sequence[Taint]] = {}
+        self._now = handle.now
+        self._taints: Mapping[DeviceId, Sequence[DeviceTaint]] = {}
         self._num_left_alone = 0
         self._selection = Selection()
 
@@ -138,25 +158,44 @@ class RemovePodsViolatingDeviceTaints:
         """The first device of the pod with a taint that counts and is not tolerated."""
         return next(self._violations(self._claims.of(pod)), None)
 
-    def _violations(
-        self, claims: Iterable[ResourceClaim], effects: frozenset[str] | None = None
-    ) -> Iterator[tuple[DeviceId, Taint]]:
+    def _violations(self, claims: Iterable[ResourceClaim]) -> Iterator[tuple[DeviceId, Taint]]:
         for result in _results(claims):
             for taint in self._taints.get(result.device, ()):
-                is_counted = taint.effect in (self._effects if effects is None else effects)
-                if is_counted and not Tolerance(result.tolerations).tolerates(taint):
+                if taint.effect not in self._effects:
+                    continue
+                if taint.effect == NO_EXECUTE:
+                    left_until = self._left_until(result, taint)
+                    is_violated = left_until is not None and left_until <= self._now
+                else:
+                    is_violated = not Tolerance(result.tolerations).tolerates(taint)
+                if is_violated:
                     yield result.device, taint
 
+    def _left_until(self, result: AllocationResult, taint: DeviceTaint) -> datetime | None:
+        """Until when a device with a taint of effect NoExecute is left to kube-controller-manager; None for ever, as
+        the claim tolerates the taint."""
+        matching = [each.toleration_seconds for each in result.tolerations if each.tolerates(taint)]
+        times = [seconds for seconds in matching if seconds is not None]
+        if matching and not times:
+            return None
+        period = (self._args.grace_period or timedelta(0)) + timedelta(seconds=min(times, default=0))
+        return later(taint.added_at or self._now, period)
+
     def _is_left_alone(self, pod: Pod) -> bool:
-        others = frozenset({NO_EXECUTE}) - self._effects
-        return bool(others) and any(True for _ in self._violations(self._claims.of(pod), others))
+        """Whether a device of the pod has a taint for which kube-controller-manager deletes the pod, now or later."""
+        for result in _results(self._claims.of(pod)):
+            for taint in self._taints.get(result.device, ()):
+                left_until = self._left_until(result, taint) if taint.effect == NO_EXECUTE else None
+                if left_until is not None and (NO_EXECUTE not in self._effects or left_until > self._now):
+                    return True
+        return False
 
     def _why_tolerated(self, pod: Pod) -> str:
         if self._is_left_alone(pod):
-            return _LEFT_ALONE
+            return _LEFT_FOR_A_TIME if NO_EXECUTE in self._effects else _LEFT_ALONE
         return "its resource claims tolerate the taints of their devices"
 
-    def _tainted(self) -> Iterator[tuple[DeviceId, Sequence[Taint]]]:
+    def _tainted(self) -> Iterator[tuple[DeviceId, Sequence[DeviceTaint]]]:
         """Devices with taints of these keys and drivers."""
         objects = self._view.snapshot.objects
         rules: Sequence[DeviceTaintRule] = objects.get(TAINT_RULE_KIND, ())

@@ -63,6 +63,8 @@ def validate_args(args: RemovePodsViolatingNodeAffinityArgs) -> list[ArgsProblem
 class RemovePodsViolatingNodeAffinity:
     """Mirrors kubernetes-sigs/descheduler 0.36 `pkg/framework/plugins/removepodsviolatingnodeaffinity`."""
 
+    KEEPS_SELECTION = True
+
     def __init__(self, args: RemovePodsViolatingNodeAffinityArgs, handle: StrategyHandle) -> None:
         self._args = args
         self._view = handle.view

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Protocol
 
@@ -16,6 +16,7 @@ from descheduler.telemetry.logging import fields
 
 if TYPE_CHECKING:
     from descheduler.cluster.snapshot import Snapshot
+    from descheduler.plan.moves import Move
     from descheduler.plan.outcome import Outcome
     from descheduler.plan.planned import PlannedEviction
     from descheduler.telemetry.progress import EvictionProgress
@@ -145,6 +146,9 @@ class RunObserver:
     def back_to(self, mark: int) -> None:
         """Forgets the runs of plugins since: they are asked again, and one of each counts."""
         del self.plugin_runs[mark:]
+
+    def reordered(self, moves: Sequence[Move]) -> None:
+        """The order of evictions is not measured."""
 
     def planned(self, num_evictions: int) -> None:
         """Takes note of how many evictions there are in all."""

@@ -10,6 +10,13 @@ import pytest
 
 from tests.builders import Object, node_object, pod_object
 from tests.cli.commands import Descheduler
+from tests.placement.plugins.dynamic_resources.worlds import (
+    NO_DEVICE_OBJECTS,
+    device,
+    device_class,
+    slice_of,
+    template,
+)
 
 _PACKING = Path(__file__).resolve().parents[2] / "config" / "schedulers" / "most-allocated.yaml"
 
@@ -88,6 +95,18 @@ def test_room_is_made_for_the_pods_of_a_file_and_not_for_others(plan: Any, tmp_p
     assert [move["reason"] for move in document["moves"]] == ["makes room for pending pod ml/train-wanted-0"]
 
 
+def test_limits_of_a_manifest_are_requests_where_it_states_none(plan: Any, tmp_path: Path) -> None:
+    """As the API server has it when it creates the pod."""
+    file = tmp_path / "pod.json"
+    limited = pod_object("train", node="")
+    limited["spec"]["containers"] = [{"name": "main", "resources": {"limits": {"cpu": "4"}}}]
+    file.write_text(json.dumps(limited))
+
+    document = plan(file)
+
+    assert evicted(document) == ["a0"]
+
+
 def test_room_is_made_for_what_a_pod_requests(plan: Any) -> None:
     assert evicted(plan("cpu=4,memory=1Gi")) == ["a0"]
     assert sentence(plan("cpu=3")) == "1 pod pending: 1 can be scheduled without evictions (default/wanted onto b)"
@@ -98,6 +117,26 @@ def test_room_is_made_for_what_a_pod_requests(plan: Any) -> None:
 def test_spaces_and_a_trailing_comma_mean_nothing(plan: Any, text: str) -> None:
     assert sentence(plan(text)) == "1 pod pending: 1 can be scheduled without evictions (default/wanted onto b)"
     assert sentence(plan(text.replace("1Gi", "9999Gi"))).startswith("1 pod pending → 1 with 0 evictions")
+
+
+GPUS = [device_class("gpu.example.com"), slice_of("b", device("x"), device("y")), *NO_DEVICE_OBJECTS]
+
+
+@pytest.mark.parametrize("name", ["gpu.example.com", "deviceclass/gpu.example.com"])
+def test_a_pod_can_want_devices_of_a_class(plan: Any, name: str) -> None:
+    assert sentence(plan(f"{name}=2", *GPUS)) == (
+        "1 pod pending: 1 can be scheduled without evictions (default/wanted onto b)"
+    )
+    assert sentence(plan(f"{name}=3", *GPUS)).startswith("1 pod pending → 1 with 0 evictions")
+
+
+def test_claims_and_templates_of_the_file_are_those_of_its_pods(plan: Any, tmp_path: Path) -> None:
+    spec = {"resourceClaims": [{"name": "gpu", "resourceClaimTemplateName": "two"}]}
+    wanted = template("two", {"name": "r", "exactly": {"deviceClassName": "gpu.example.com", "count": 2}})
+    file = tmp_path / "pod.json"
+    file.write_text(json.dumps({"kind": "List", "items": [wanted, pod_object("train", node="", spec=spec)]}))
+
+    assert sentence(plan(file, *GPUS)) == "1 pod pending: 1 can be scheduled without evictions (default/train onto b)"
 
 
 def test_no_room_is_made_for_a_resource_that_no_node_has(plan: Any) -> None:
@@ -168,6 +207,8 @@ def test_protections_and_limits_of_a_policy_hold_and_its_plugins_do_not_run(plan
         pytest.param(
             ["--for", "cpu=4,Memory=1Gi"], "'Memory' is not a resource; did you mean 'memory'? (see", id="case"
         ),
+        pytest.param(["--for", "gpu.example.com=33"], "33 is not a number of devices from 1 to 32", id="devices"),
+        pytest.param(["--for", "deviceclass/gpu=1.5"], "1.5 is not a number of devices", id="half a device"),
         pytest.param(["--for", "=4"], "'=4': the resource has no name", id="no name"),
         pytest.param(["--for", "cpu=1,,memory"], "'memory': '' is not a quantity", id="no amount"),
         pytest.param(["--for", "nowhere.yaml"], "no such file", id="no file"),

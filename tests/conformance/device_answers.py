@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from descheduler.model.pod import Pod
+from descheduler.model.pod import EXTENDED_CLAIM, Pod
 from descheduler.model.quantity import parse_quantity
 from descheduler.model.resource_claims import AllocationResult, ClaimAllocation, ClaimSpec
 from descheduler.model.selection.affinity import NodeSelectorTerm
 from descheduler.placement.framework.evaluation import PodEvaluation
 from descheduler.placement.plugins.dynamic_resources.grants import ClaimLedger
-from descheduler.placement.plugins.dynamic_resources.on_nodes import EXTENDED, ClaimsOnNodes
+from descheduler.placement.plugins.dynamic_resources.on_nodes import ClaimsOnNodes
 from descheduler.placement.plugins.dynamic_resources.reasons import DeviceFault
 from descheduler.placement.shadow.shadow_cluster import Placed, taken_from
 
@@ -105,11 +105,11 @@ def _allocations(on_nodes: ClaimsOnNodes, node: int) -> Iterator[Allocated]:
     for claim, allocation in on_nodes.new_on(node):
         yield _ours(claim.name, allocation)
     if on_nodes.has_idle_claim(node):
-        yield EXTENDED, (), frozenset()
+        yield EXTENDED_CLAIM, (), frozenset()
 
 
 def _bound(name: str, pod: Pod, spec: ClaimSpec, grant: Any) -> Allocated:
-    is_made = name == EXTENDED
+    is_made = name == EXTENDED_CLAIM
     allocation = grant.allocation
     is_pending = any(result.binding_conditions for result in allocation.results)
     requests = [(each.name, asked.device_class, asked.number) for each in spec.requests for asked in each.choices]

@@ -1,7 +1,7 @@
 """The policies of `config/` on its samples, decided once in a process.
 
 Plans are searched for with little work, and for as long as a busy machine takes: with the limits of the policies, a
-search takes up to half a minute, and a slow machine finds another plan. `tests/cli/test_validate.py` runs these, too.
+search takes up to half a minute, and a slow machine finds another plan.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ __all__ = [
     "policy_of",
     "sampled",
     "searches",
+    "searching_on_own_sample",
 ]
 
 CONFIG = Path(__file__).parents[2] / "config"
@@ -98,6 +99,15 @@ def on_samples(*samples: str) -> list[Any]:
     made once.
     """
     return [pytest.param(name, sample, marks=_marks(name, sample)) for name in POLICIES for sample in samples]
+
+
+def searching_on_own_sample() -> list[Any]:
+    """Parameters: each policy that searches with the sample that is its own."""
+    return [
+        pytest.param(name, own_sample(name), marks=_marks(name, own_sample(name)))
+        for name in POLICIES
+        if searches(name)
+    ]
 
 
 def _marks(name: str, sample: str) -> list[pytest.MarkDecorator]:

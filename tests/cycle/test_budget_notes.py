@@ -61,3 +61,20 @@ def test_planner_asks_for_no_such_pod_and_has_them_named_all_the_same() -> None:
         "1 PodDisruptionBudget can never allow an eviction and blocks 1 pod: default/one (maxUnavailable is 0); "
         "see 'descheduler explain budgets'"
     ]
+
+
+SEVERAL = "covered by more than one PodDisruptionBudget and can never be evicted: default/first, default/second; "
+EITHER: dict[str, Any] = {"disruptions_allowed": 1, "current_healthy": 2, "desired_healthy": 1}
+
+
+@pytest.mark.parametrize("document", [pod_life_time_policy(), PLANNER], ids=["a strategy", "a planner"])
+def test_budgets_that_cover_a_pod_together_are_named(document: Any) -> None:
+    budgets = [make_budget(name, {"app": "one"}, **EITHER) for name in ("first", "second")]
+
+    assert notes(document, *budgets) == [f"1 pod is {SEVERAL}see 'descheduler explain budgets'"]
+
+
+def test_budgets_that_cover_a_pod_together_are_not_named_where_nobody_asks_for_it() -> None:
+    budgets = [make_budget(name, {"app": "one"}, **EITHER) for name in ("first", "second")]
+
+    assert notes(pod_life_time_policy(), *budgets, age=1) == []

@@ -45,7 +45,7 @@ def test_no_replacement_takes_the_only_node_of_another_one(
 
     assert report.exit_code == 0, report.log
     moved = report.evicted_apps()
-    assert moved.total() >= 4
+    assert moved.total() == 7, (report.refusals(), report.codes())
     wait_until("no pod waits for a node", lambda: _num_without_node(cluster) == 0)
     pods = [*cluster.wait_ready(small, 4), *cluster.wait_ready(large, 3)]
     assert sum(pod["spec"]["nodeName"] != "source" for pod in pods) == moved.total()

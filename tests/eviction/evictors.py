@@ -40,8 +40,9 @@ def make_setting(
     """The checks that need no policy, and `further` ones after them."""
     background = BackgroundEvictions(view.snapshot, answers, is_enabled=evictions_in_background)
     limit = LimitCheck(limits, background)
-    own = (StoredPodCheck(), limit, KnownAnswerCheck(background), BudgetCheck(view.snapshot, background))
-    return Setting(Evictor(view, (*own, *further), background=background, **options), limit.counters)
+    known, budget = (check(view.snapshot, background) for check in (KnownAnswerCheck, BudgetCheck))
+    own = (StoredPodCheck(), limit, known, budget, *further)
+    return Setting(Evictor(view, own, background=background, **options), limit.counters)
 
 
 def make_evictor(view: ClusterView, limits: RunLimits = UNLIMITED, *further: RequestCheck, **options: Any) -> Evictor:

@@ -8,6 +8,7 @@ from typing import Any
 from descheduler.eviction.answers import EvictionAnswer
 from descheduler.eviction.checks.limits import RunLimits
 from descheduler.eviction.request_check import PodByPod
+from descheduler.model.objects import Namespace
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, EvictionLimit, Reason, Verdict, refuse
 from descheduler.plan.bundles import Bundle, Candidate
@@ -34,10 +35,17 @@ class Question(PodByPod):
 
 
 def setting_of(
-    pods: Sequence[Pod], limits: RunLimits = UNLIMITED, *further: PodByPod, budgets: Any = (), **options: Any
+    pods: Sequence[Pod],
+    limits: RunLimits = UNLIMITED,
+    *further: PodByPod,
+    budgets: Any = (),
+    namespaces: Sequence[Namespace] = (),
+    **options: Any,
 ) -> Setting:
     """An evictor over one node; moves do not take effect."""
-    return make_setting(make_view([make_node("a")], pods, budgets=budgets), limits, *further, **options)
+    named = {each.name: each for each in namespaces}
+    view = make_view([make_node("a")], pods, budgets=budgets, namespaces=named)
+    return make_setting(view, limits, *further, **options)
 
 
 def test_granted_request_is_booked_and_counted() -> None:
@@ -79,6 +87,22 @@ def test_known_answer_of_the_api_refuses_in_its_words() -> None:
     verdict = ask(setting_of([pod], answers={"default/p": EvictionAnswer(500, "no")}).evictor, pod)
 
     assert (verdict.reason, verdict.message) == (Reason.API_REFUSED, "no")
+
+
+def test_pod_of_a_terminating_namespace_stays_as_the_api_refuses_its_eviction() -> None:
+    pods = [make_pod("p", namespace=name) for name in ("going", "staying")]
+    namespaces = [Namespace("going", {}, is_terminating=True), Namespace("staying", {})]
+    setting = setting_of(pods, namespaces=namespaces)
+
+    verdicts = [ask(setting.evictor, pod) for pod in pods]
+
+    assert [(verdict.reason, verdict.message) for verdict in verdicts] == [
+        (
+            Reason.NAMESPACE_TERMINATING,
+            "namespace going is being deleted: the API server refuses evictions in it, and no pod is created in it",
+        ),
+        (None, ""),
+    ]
 
 
 def test_limits_are_asked_before_the_api() -> None:

@@ -16,13 +16,14 @@ from descheduler.cycle.request import Landings, snapshot_request
 from descheduler.eviction.checks.scope import Scope
 from descheduler.explanation.explaining import explain
 from descheduler.explanation.settings import settings_for
-from descheduler.explanation.subjects.pod import PodExplanation
+from descheduler.explanation.subjects.pod import PodExplanation, explain_pod
 from descheduler.explanation.watching.watched_run import watched_run
+from descheduler.model.objects import Workload
 from descheduler.plan.decisions import Decisions
 from descheduler.policy.load import load_policy
 from descheduler.policy.types import Policy
 from tests.builders import NOW, make_snapshot
-from tests.eviction.placement_verification.test_in_any_order import seven_pods
+from tests.eviction.placement_verification.test_in_any_order import by_jobs, seven_pods
 from tests.eviction.placement_verification.test_placement_verification import policy_of
 from tests.series import Part, parts
 
@@ -95,3 +96,26 @@ def test_pods_that_stay_because_of_the_order_have_the_decision_of_the_run() -> N
     assert len(evicted) == 4
     assert {wish.verdict.code for wish in run.watch.wishes} == {"", "OrderDependentLanding"}
     assert len(run.watch.wishes) == len(pods)
+
+
+def test_pods_that_are_put_ahead_have_the_decision_and_the_landing_of_the_run() -> None:
+    """A large pod is refused where its plugin comes to it, and accepted ahead of the small ones."""
+    nodes, pods = seven_pods("a", "b")
+    web = Workload("ReplicaSet", "default", "web", "replicaset-web", 7)
+    snapshot, policy = make_snapshot(nodes=nodes, pods=pods, workloads={web.uid: web}), load_policy(by_jobs(), REGISTRY)
+    moves = decide(policy, snapshot, now=NOW).leaving
+    expected = {move.pod.name: (move.wave, number, move.to_node) for number, move in enumerate(moves)}
+
+    run = watched_run(policy, snapshot, snapshot.pods, NOW, RunSetting())
+    told = {}
+    for pod in snapshot.pods:
+        explanation, _ = explain_pod(pod, snapshot, settings_for(policy), now=NOW, run=run)
+        assert explanation.decision is not None
+        assert explanation.landing is not None
+        decision = explanation.decision
+        assert [answer.result for answer in decision.answers] == ["evicted"]
+        told[pod.name] = decision.wave, decision.num_moves_before, explanation.landing.node
+
+    assert told == expected
+    assert told["b-0"][0] == 1
+    assert not any(run.watch.turned_down("p", "PodLifeTime").values())

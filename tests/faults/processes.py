@@ -14,7 +14,7 @@ from typing import Any
 
 __all__ = ["Process", "Zygote"]
 
-_START_SECONDS = 60.0
+_START_SECONDS = 300.0
 
 
 @dataclass(slots=True)

@@ -238,7 +238,8 @@ class FakeApi:
         metadata = {"resourceVersion": version}
         if end < len(items):
             metadata["continue"] = base64.b64encode(json.dumps([version, end]).encode()).decode()
-        kind = next((f"{kind.name}List" for kind in self.kinds.values() if kind.path == request.path), "List")
+        served = (each for kind in self.kinds.values() for each in (kind, *kind.in_older_versions))
+        kind = next((f"{each.name}List" for each in served if each.path == request.path), "List")
         stated = {"kind": kind, "apiVersion": api_version(request.path)}
         if self.speaks_protobuf and _wants_protobuf(request) and kind in ("PodList", "NodeList"):
             with suppress(ValueError, TypeError, AttributeError, KeyError):  # objects that have no place in messages

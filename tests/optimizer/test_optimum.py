@@ -14,6 +14,7 @@ from descheduler.optimizer import (
     Limits,
     MakeRoom,
     Problem,
+    ReduceCost,
     ReduceFragmentation,
     ReduceGpuFragmentation,
     RepairViolations,
@@ -37,6 +38,11 @@ def _consolidate(problem: Problem) -> Objective:
     return ConsolidateNodes(weight=np.arange(1, problem.num_nodes + 1))
 
 
+def _replace(problem: Problem) -> Objective:
+    is_empty = ~np.isin(np.arange(problem.num_nodes), problem.assignment)
+    return ConsolidateNodes(weight=np.array([5, 4, 3]), receives=is_empty)
+
+
 def _make_room(problem: Problem) -> Objective:
     return MakeRoom(weight=np.arange(problem.num_pods) % 2 + 1)
 
@@ -47,6 +53,10 @@ def _gangs(problem: Problem) -> Objective:
 
 def _defragment(problem: Problem) -> Objective:
     return ReduceFragmentation(resource=0, classes=np.array([[3, 1], [5, 4]]), weight=np.array([1, 2]))
+
+
+def _reduce_cost(problem: Problem) -> Objective:
+    return ReduceCost(rate=np.array([[7.0, 3.0], [4.0, 4.0], [1.0, 0.5]]))
 
 
 def _parts_make_room(problem: Problem) -> Objective:
@@ -74,15 +84,18 @@ def _problem(make: Callable[[Problem], Objective], seed: int, *, rules: bool = T
     rng = np.random.default_rng(seed)
     if make in (_parts_make_room, _parts_defragment, _defragment_devices):
         return random_parts_problem(rng, rules=rules, pending=3 if make is _parts_make_room else 0)
-    return random_problem(rng, rules=rules, pending=3 if make in (_make_room, _gangs) else 0)
+    pending, empty = 3 if make in (_make_room, _gangs) else 0, 1 if make is _replace else 0
+    return random_problem(rng, rules=rules, pending=pending, empty=empty)
 
 
 _OBJECTIVES = [
     pytest.param(_balance, id="balance"),
     pytest.param(_consolidate, id="consolidate"),
+    pytest.param(_replace, id="consolidate onto empty nodes"),
     pytest.param(_make_room, id="make room"),
     pytest.param(_gangs, id="make room for gangs"),
     pytest.param(_defragment, id="defragment"),
+    pytest.param(_reduce_cost, id="reduce cost"),
     pytest.param(_parts_make_room, id="make room on parts"),
     pytest.param(_parts_defragment, id="defragment parts"),
     pytest.param(_defragment_devices, id="defragment devices"),
@@ -137,10 +150,11 @@ def _best(problem: Problem, objective: Objective) -> Value:
         prepared.value(at)
         for at in every_assignment(problem)
         if is_feasible(problem, at)
-        and (not isinstance(objective, ConsolidateNodes) or _takes_whole_nodes(problem.assignment, at))
+        and (not isinstance(objective, ConsolidateNodes) or _takes_whole_nodes(objective, problem.assignment, at))
     )
 
 
-def _takes_whole_nodes(before: Ints, after: Ints) -> bool:
+def _takes_whole_nodes(objective: ConsolidateNodes, before: Ints, after: Ints) -> bool:
     left, used = set(before[before != after].tolist()), set(after.tolist())
-    return not left & used and used <= set(before.tolist())
+    opened = [] if objective.receives is None else np.flatnonzero(objective.receives).tolist()
+    return not left & used and used <= {*before.tolist(), *opened}

@@ -14,17 +14,20 @@ from descheduler.optimizer.rules import Rule
 __all__ = ["every_assignment", "is_feasible", "random_parts_problem", "random_problem"]
 
 
-def random_problem(rng: np.random.Generator, *, rules: bool = True, pending: int = 0) -> Problem:
-    """Five or six pods on three nodes, with two resources, a pinned pod now and then, costs and all kinds of rules."""
+def random_problem(rng: np.random.Generator, *, rules: bool = True, pending: int = 0, empty: int = 0) -> Problem:
+    """Five or six pods on three nodes, with two resources, a pinned pod now and then, costs and all kinds of rules.
+
+    The first pods are `pending`, and the last nodes are `empty`, so many of each.
+    """
     pods, nodes = int(rng.integers(5, 7)), 3
     need = rng.integers(1, 6, (pods, 2))
-    assignment = rng.integers(0, nodes, pods)
+    assignment = rng.integers(0, nodes - empty, pods)
     assignment[:pending] = -1
     used = np.zeros((nodes, 2), np.int64)
     np.add.at(used, assignment[assignment >= 0], need[assignment >= 0])
     return make_problem(
         need,
-        used + rng.integers(0, 7, (nodes, 2)),
+        used + rng.integers(0, 7, (nodes, 2)) + 4 * empty * (used == 0),
         assignment,
         evictable=rng.random(pods) < 0.9,
         cost=rng.integers(0, 4, pods),

@@ -28,8 +28,10 @@ def after(problem: Problem, result: Any) -> Any:
     return at
 
 
-def test_nodes_of_a_plan_are_empty_where_the_scheduler_chooses_the_nodes() -> None:
-    world = make_consolidation_world(nodes=50, seed=1, mean_ratio=0.45)
+@pytest.mark.parametrize("size", first_of(1, [(40, 0.3), (50, 0.45)]), ids=str)
+def test_nodes_of_a_plan_are_empty_where_the_scheduler_chooses_the_nodes(size: tuple[int, float]) -> None:
+    nodes, mean_ratio = size
+    world = make_consolidation_world(nodes=nodes, seed=1, mean_ratio=mean_ratio)
 
     result = planned(world.problem, "consolidateNodes", 1.0, world.workload)
 

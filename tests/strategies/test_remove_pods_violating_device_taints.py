@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -10,6 +12,7 @@ import pytest
 from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.cycle.decide import decide
 from descheduler.cycle.plugins import REGISTRY
+from descheduler.documents.problems import PolicyError
 from descheduler.plan.decisions import Decisions
 from descheduler.policy.load import load_policy
 from tests.builders import NOW, Object, make_node, make_pod, node_object, pod_object
@@ -170,3 +173,47 @@ def test_plugin_says_that_no_device_has_a_taint() -> None:
 def test_unknown_effect_is_refused() -> None:
     with pytest.raises(ValueError, match="effects"):
         load_policy(policy_with(PLUGIN, args={"effects": ["PreferNoSchedule"]}), REGISTRY)
+
+
+class TestGracePeriod:
+    """For how long kube-controller-manager is left to delete pods on its own."""
+
+    @pytest.mark.parametrize(
+        ("minutes_ago", "seconds", "expected"),
+        [
+            pytest.param(20, None, ["p"], id="the period is over"),
+            pytest.param(5, None, [], id="the period is not over"),
+            pytest.param(None, None, [], id="nothing says since when"),
+            pytest.param(20, 300, ["p"], id="it begins when the toleration ends"),
+            pytest.param(20, 900, [], id="the toleration has just ended"),
+        ],
+    )
+    def test_pod_is_evicted_after_it(self, minutes_ago: int | None, seconds: int | None, expected: list[str]) -> None:
+        tolerations = [] if seconds is None else [{"operator": "Exists", "tolerationSeconds": seconds}]
+        added = {} if minutes_ago is None else {"timeAdded": (NOW - timedelta(minutes=minutes_ago)).isoformat()}
+        objects = world(taint("NoExecute", **added), tolerations=tolerations)
+
+        decisions = run(objects, effects=["NoExecute"], gracePeriod="10m")
+
+        (facts,) = decisions.facts.values()
+        assert evicted(decisions) == expected
+        assert facts.counts["podsLeftToNoExecute"] == (0 if expected else 1)
+
+    def test_toleration_without_end_keeps_the_pod(self) -> None:
+        objects = world(taint("NoExecute", timeAdded="2020-01-01T00:00:00Z"), tolerations=[{"operator": "Exists"}])
+
+        decisions = run(objects, effects=["NoExecute"], gracePeriod="10m")
+
+        (facts,) = decisions.facts.values()
+        assert (evicted(decisions), facts.counts["podsLeftToNoExecute"]) == ([], 0)
+
+    @pytest.mark.parametrize(
+        ("args", "message"),
+        [
+            ({"gracePeriod": "10m"}, "gracePeriod: has no effect without NoExecute in effects; add it there"),
+            ({"gracePeriod": "-1m", "effects": ["NoExecute"]}, "gracePeriod: is negative"),
+        ],
+    )
+    def test_period_that_means_nothing_is_refused(self, args: Object, message: str) -> None:
+        with pytest.raises(PolicyError, match=re.escape(message)):
+            run(world(), **args)

@@ -15,15 +15,20 @@ from descheduler.cli.completions import complete_file
 __all__ = ["RoomFlags", "takes_room"]
 
 _PENDING = "pending"
+_CLASS = "deviceclass/"
+_MOST_DEVICES = 32
+"""Devices of one claim that the scheduler allocates."""
 
 
 class RoomFlags(msgspec.Struct, frozen=True):
     """Room for `pods`, which are to be created; for all pending ones where there are none.
 
-    `is_of_requests` says that there is one, of which nothing is known but what it requests.
+    `beside` are the PodGroups, DeviceClasses, claims and templates of claims that are created with them.
+    `is_of_requests` says that there is one pod, of which nothing is known but what it requests.
     """
 
     pods: Sequence[Mapping[str, Any]] = ()
+    beside: Sequence[Mapping[str, Any]] = ()
     is_of_requests: bool = False
 
     @property
@@ -42,8 +47,9 @@ def takes_room(command: Callable[..., Any]) -> Callable[..., Any]:
         metavar="PODS",
         shell_complete=complete_file,
         help="Plan only evictions that make room for pods: 'pending' for those that are pending, a file with pods or "
-        "workloads to create, or what one pod requests, such as nvidia.com/gpu=8,cpu=4. Protections and limits are "
-        "those of the policy, if there is one. Such a plan is shown and not written to a file.",
+        "workloads to create (and with their ResourceClaims, ResourceClaimTemplates and DeviceClasses), what one pod "
+        "requests, such as nvidia.com/gpu=8,cpu=4, or devices of a DeviceClass, such as gpu.example.com=4. Protections "
+        "and limits are those of the policy, if there is one. Such a plan is shown and not written to a file.",
     )
     @wraps(command)
     def flagged(*args: object, **flags: object) -> object:
@@ -59,8 +65,24 @@ def _read_room(_ctx: click.Context, _option: click.Parameter, text: str | None) 
     if text == _PENDING:
         return RoomFlags()
     if "=" in text and not Path(text).exists():
-        return RoomFlags((_requested(text),), is_of_requests=True)
-    return RoomFlags(_of_file(text))
+        return _of_class(text) or RoomFlags((_requested(text),), is_of_requests=True)
+    return _of_file(text)
+
+
+def _of_class(text: str) -> RoomFlags | None:
+    """A pod with devices of one DeviceClass; None for a text that names no class."""
+    from descheduler.model.names import is_container_resource
+    from descheduler.planner.wanted_pods import devices_of_class
+
+    name, _, count = map(str.strip, text.partition("="))
+    device_class = name.removeprefix(_CLASS)
+    is_named = name.startswith(_CLASS) or ("." in name and "/" not in name and not is_container_resource(name))
+    if not is_named or "," in count:
+        return None
+    if not (count.isdecimal() and 0 < int(count) <= _MOST_DEVICES):
+        raise click.BadParameter(f"{text!r}: {count} is not a number of devices from 1 to {_MOST_DEVICES}.")
+    pod, template = devices_of_class(device_class, int(count))
+    return RoomFlags((pod,), (template,), is_of_requests=True)
 
 
 def _requested(text: str) -> Mapping[str, Any]:
@@ -86,13 +108,14 @@ def _requested(text: str) -> Mapping[str, Any]:
         raise click.BadParameter(f"{error}.") from error
 
 
-def _of_file(name: str) -> Sequence[Mapping[str, Any]]:
+def _of_file(name: str) -> RoomFlags:
     from descheduler.documents.problems import PolicyError
     from descheduler.documents.source import read_plain_documents
-    from descheduler.planner.wanted_pods import WantedPodsError, pods_of_manifest
+    from descheduler.planner.wanted_pods import WantedPodsError, objects_beside, pods_of_manifest
 
     try:
-        return pods_of_manifest(read_plain_documents(Path(name), "manifest"))
+        documents = read_plain_documents(Path(name), "manifest")
+        return RoomFlags(pods_of_manifest(documents), objects_beside(documents))
     except WantedPodsError as error:
         raise click.BadParameter(f"{name}: {error}.") from error
     except PolicyError as error:

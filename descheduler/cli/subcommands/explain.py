@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -15,6 +15,7 @@ from descheduler.cli.completions import complete_file
 from descheduler.cli.ending.errors import CommandError
 from descheduler.cli.ending.exit_code import ExitCode
 from descheduler.cli.ending.stop_signals import stop_on_signals
+from descheduler.cli.flags.assumed import takes_assumed
 from descheduler.cli.flags.connection import takes_connection
 from descheduler.cli.flags.go import GoFlagsCommand
 from descheduler.cli.flags.lease import takes_lease_name
@@ -55,6 +56,7 @@ class _Flags(msgspec.Struct, frozen=True, kw_only=True):
     scheduler_config: str | None
     kube_version: KubeVersion | None
     skip_broken_objects: bool
+    assumed: Sequence[Mapping[str, object]]
     output: Output
 
 
@@ -98,6 +100,7 @@ _HELP = "\n\n".join(
     "the place of a policy, a dump and a cluster; nothing is decided again.",
 )
 @takes_snapshot("Read a dump instead of a cluster: a file, a folder or - for standard input; can be repeated.")
+@takes_assumed
 @takes_subject_namespace
 @click.option(
     "--feature-gates",
@@ -223,11 +226,12 @@ def _settings(flags: _Flags, policy: Policy | None, cluster_version: KubeVersion
 def _dump(flags: _Flags, policy: Policy | None) -> Snapshot:
     from descheduler.explanation.sources import read_dumps
 
-    return read_dumps(dump_paths(flags.snapshot), policy, skip_broken=flags.skip_broken_objects)
+    return read_dumps(dump_paths(flags.snapshot), policy, skip_broken=flags.skip_broken_objects, assumed=flags.assumed)
 
 
 def _cluster(flags: _Flags, policy: Policy | None, connection: ConnectionOptions) -> LiveCluster:
     from descheduler.explanation.sources import read_live
 
     now = datetime.now(UTC)
-    return read_live(connection, policy, flags.lease, taken_at=now, skip_broken=flags.skip_broken_objects)
+    skip_broken, assumed = flags.skip_broken_objects, flags.assumed
+    return read_live(connection, policy, flags.lease, taken_at=now, skip_broken=skip_broken, assumed=assumed)

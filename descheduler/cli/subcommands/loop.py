@@ -12,7 +12,14 @@ from descheduler.cli.flags.connection import takes_connection
 from descheduler.cli.flags.go import GoFlagsCommand
 from descheduler.cli.flags.lease import takes_lease
 from descheduler.cli.flags.logging import takes_logging
-from descheduler.cli.flags.running import takes_assessment, takes_deadline, takes_gates, takes_pace, takes_policy
+from descheduler.cli.flags.running import (
+    takes_assessment,
+    takes_deadline,
+    takes_gates,
+    takes_observation,
+    takes_pace,
+    takes_policy,
+)
 from descheduler.cli.flags.scope import takes_scope
 from descheduler.cli.flags.telemetry import takes_telemetry
 from descheduler.cli.flags.values import read_duration
@@ -69,6 +76,7 @@ def _read_address(_ctx: click.Context, _option: click.Parameter, text: str) -> L
 @takes_connection
 @takes_scope
 @takes_pace
+@takes_observation
 @takes_deadline
 @takes_gates
 @takes_assessment

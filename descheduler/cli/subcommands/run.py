@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from descheduler.cli.ending.stop_signals import end_search_on_interrupt, stop_on_signals
+from descheduler.cli.flags.assumed import takes_assumed
 from descheduler.cli.flags.connection import takes_connection
 from descheduler.cli.flags.go import GoFlagsCommand
 from descheduler.cli.flags.lease import takes_lease
@@ -44,6 +45,7 @@ __all__ = ["run"]
     "Read a dump instead of a cluster: a file, a folder or - for standard input, as written by kubectl get -o json or "
     "'descheduler snapshot'; can be repeated. Implies --dry-run."
 )
+@takes_assumed
 @takes_output("the plan, or of the outcome,", has_flat_formats=True, has_pictures=True)
 @takes_connection
 @takes_scope
@@ -81,6 +83,8 @@ def run(
 
     warn_of_idle_flags(ctx)
     options = RunFlags(**flags)  # type: ignore[arg-type]  # click has checked every one
+    if options.assumed and not (options.dry_run or options.snapshot):
+        raise click.UsageError("--with needs --dry-run or --snapshot: its objects are not in the cluster.")
     watch = ctx.ensure_object(Watch)
     watch.limit(None if options.deadline is None else options.deadline.total_seconds())
     watch.promise = NOTHING_EVICTED

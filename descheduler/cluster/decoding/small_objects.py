@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
@@ -10,6 +10,7 @@ from descheduler.cluster.decoding.affinity_blocks import decode_selector
 from descheduler.cluster.decoding.blocks import decode_labels, decode_quantities, decode_tolerations
 from descheduler.cluster.decoding.wire import ABSENT, Int32, Int64, MetadataWire, Wire
 from descheduler.model.objects import (
+    AdmittedRange,
     DisruptionBudget,
     LimitRange,
     Namespace,
@@ -42,6 +43,7 @@ class _LimitWire(Wire):
     min: msgspec.Raw = ABSENT
     default: msgspec.Raw = ABSENT
     default_request: msgspec.Raw = ABSENT
+    max_limit_request_ratio: msgspec.Raw = ABSENT
 
 
 class _ScopeWire(Wire):
@@ -206,10 +208,16 @@ def decode_limit_range(block: bytes) -> LimitRange:
         name=metadata.name or "",
         default_requests=_together(limit.default_request for limit in of_containers),
         default_limits=_together(limit.default for limit in of_containers),
-        least=_together(limit.min for limit in of_containers),
-        most=_together(limit.max for limit in of_containers),
-        pod_least=_together(limit.min for limit in of_pods),
-        pod_most=_together(limit.max for limit in of_pods),
+        of_containers=_range(of_containers),
+        of_pods=_range(of_pods),
+    )
+
+
+def _range(limits: Sequence[_LimitWire]) -> AdmittedRange:
+    return AdmittedRange(
+        least=_together(limit.min for limit in limits),
+        most=_together(limit.max for limit in limits),
+        ratio=_together(limit.max_limit_request_ratio for limit in limits),
     )
 
 

@@ -172,6 +172,7 @@ class StatusWire(Wire):
     allocated_resources: msgspec.Raw = ABSENT
     resources: msgspec.Raw = ABSENT
     resource_claim_statuses: msgspec.Raw = ABSENT
+    extended_resource_claim_status: msgspec.Raw = ABSENT
 
 
 class PodWire(Wire):

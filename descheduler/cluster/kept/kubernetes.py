@@ -119,7 +119,7 @@ LIMIT_RANGE = an_object(
     spec={
         "limits": {
             "type": Leaf.SCALAR,
-            **dict.fromkeys(("default", "defaultRequest", "min", "max"), Leaf.MAP),
+            **dict.fromkeys(("default", "defaultRequest", "min", "max", "maxLimitRequestRatio"), Leaf.MAP),
         }
     }
 )
@@ -166,7 +166,7 @@ ATTACHMENT = an_object(
     }
 )
 _EXPRESSIONS: Fields = {"cel": scalars("expression")}
-_TAINT = scalars("key", "value", "effect")
+_TAINT = scalars("key", "value", "effect", "timeAdded")
 _REQUESTED: Fields = {
     **scalars("deviceClassName", "allocationMode", "count", "adminAccess"),
     "selectors": _EXPRESSIONS,

@@ -108,6 +108,7 @@ POD_STATUS: Fields = {
     **scalars("phase", "reason", "nominatedNodeName", "startTime", "qosClass"),
     "conditions": scalars("type", "status", "reason", "lastTransitionTime"),
     "resourceClaimStatuses": scalars("name", "resourceClaimName"),
+    "extendedResourceClaimStatus": scalars("resourceClaimName"),
     "containerStatuses": _CONTAINER_STATUS,
     "initContainerStatuses": _CONTAINER_STATUS,
     "ephemeralContainerStatuses": _CONTAINER_STATUS,

@@ -93,8 +93,10 @@ ClaimSpec: accessModes=1:*string resources=2:ClaimResources volumeName=3 selecto
 ClaimResources: requests=2:*QuantityEntry
 PodStatus: phase=1 conditions=2:*Condition reason=4 startTime=7:Time containerStatuses=8:*ContainerStatus qosClass=9
   initContainerStatuses=10:*ContainerStatus nominatedNodeName=11 ephemeralContainerStatuses=13:*ContainerStatus
-  resourceClaimStatuses=15:*ClaimStatus allocatedResources=19:*QuantityEntry resources=20:Resources
+  resourceClaimStatuses=15:*ClaimStatus extendedResourceClaimStatus=18:ExtendedClaimStatus
+  allocatedResources=19:*QuantityEntry resources=20:Resources
 ClaimStatus: name=1 resourceClaimName=2
+ExtendedClaimStatus: resourceClaimName=2
 Condition: type=1 status=2 lastTransitionTime=4:Time reason=5
 ContainerStatus: name=1 state=2:State restartCount=5:int32 allocatedResources=10:*QuantityEntry resources=11:Resources
 State: waiting=1:Waiting terminated=3:Terminated

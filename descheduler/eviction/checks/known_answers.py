@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.background import BackgroundEvictions
 from descheduler.eviction.request_check import PodByPod
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
@@ -9,17 +10,27 @@ from descheduler.plan.bundles import Bundle, Candidate
 
 __all__ = ["KnownAnswerCheck"]
 
+_NOTHING_CREATED = "the API server refuses evictions in it, and no pod is created in it"
+
 
 class KnownAnswerCheck(PodByPod):
-    """Refuses what the API is known to refuse, unless its answer says that another controller takes the pod over."""
+    """Refuses what the API is known to refuse, unless its answer says that another controller takes the pod over.
 
-    def __init__(self, background: BackgroundEvictions) -> None:
+    In a namespace that is being deleted nothing can be created, evictions included.
+    """
+
+    def __init__(self, snapshot: Snapshot, background: BackgroundEvictions) -> None:
+        self._namespaces = snapshot.namespaces
         self._background = background
 
     def may_go(self, candidate: Candidate, bundle: Bundle) -> Verdict:
         """What the API would answer."""
         del bundle
         pod = candidate.pod
+        namespace = self._namespaces.get(pod.namespace)
+        if namespace is not None and namespace.is_terminating:
+            message = f"namespace {namespace.name} is being deleted: {_NOTHING_CREATED}"
+            return refuse(Reason.NAMESPACE_TERMINATING, message, namespace.name)
         answer = self._background.answers.get(pod.key)
         if answer is None or self._background.concern(pod):
             return ACCEPTED

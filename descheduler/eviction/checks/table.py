@@ -72,7 +72,7 @@ REQUEST_CHECKS: tuple[MakeCheck, ...] = (
     lambda run: TooLargeCheck(run.handle.policy.profiles, run.handle.view.snapshot),
     lambda run: StoredPodCheck(),
     lambda run: _charged(LimitCheck(limits_of(run.handle.policy, run.handle.view.snapshot), run.background), run),
-    lambda run: KnownAnswerCheck(run.background),
+    lambda run: KnownAnswerCheck(run.handle.view.snapshot, run.background),
     lambda run: BudgetCheck(
         run.handle.view.snapshot,
         run.background,

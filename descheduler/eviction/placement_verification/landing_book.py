@@ -106,6 +106,11 @@ class LandingBook:
         return [(each.pod, each.settings) for each in self._leaving]
 
     @property
+    def num_leaving(self) -> int:
+        """How many these are."""
+        return len(self._leaving)
+
+    @property
     def assumed(self) -> tuple[str, ...]:
         """What is taken for granted of the schedulers that were asked, each a sentence."""
         return tuple(dict.fromkeys(sentence for _, prover in self._provers for sentence in prover.assumed))
@@ -144,6 +149,20 @@ class LandingBook:
                 with prover.as_of(after):
                     found.update(prover.unproven(pods, own, may_stay=may_stay))
         return frozenset(found)
+
+    def with_room(self, bundles: Sequence[Sequence[Pod]], profile_indices: Sequence[int], number: int) -> list[bool]:
+        """Of each of `bundles` whether some node takes its replacements on top of the first `number` booked moves."""
+        self._considered = None
+        return [
+            self._has_room(self.prover_of(profile_index), pods, number)
+            for pods, profile_index in zip(bundles, profile_indices, strict=True)
+        ]
+
+    def _has_room(self, prover: LandingProver, pods: Sequence[Pod], number: int) -> bool:
+        self.num_judged += len(pods)
+        with prover.as_of(number):
+            found = prover.prove_further(pods, are_mates=True) if len(pods) > 1 else prover.consider(pods[0])
+            return found.verdict.value != "no"
 
     def takers_of(self, nodes: Sequence[str], pods: Iterable[Pod]) -> dict[str, list[Pod]]:
         """By each of `nodes`, those of `pods`, which are booked, whose replacements may go there before others do."""

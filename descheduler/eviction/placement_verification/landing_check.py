@@ -25,11 +25,13 @@ from descheduler.eviction.request_check import PodByPod
 from descheduler.eviction.undo import NOTHING_DONE, Undo
 from descheduler.model.gangs import gang_name_of
 from descheduler.model.pod import Pod
+from descheduler.model.selection.labels import LabelSelector
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.placement.plugins.coscheduling.obstacles import MissingMembers
 from descheduler.placement.plugins.elastic_quota.quota_shortage import QuotaShortage
 from descheduler.plan.bundles import Bundle, Candidate
 from descheduler.plan.moves import Move
+from descheduler.policy.shared_args import compile_selector
 from descheduler.policy.types import Profile
 
 if TYPE_CHECKING:
@@ -44,6 +46,7 @@ class _Rules(msgspec.Struct, frozen=True):
     args: PlacementVerificationArgs
     settings: SchedulingSettings
     balancing: frozenset[str]
+    disposable: LabelSelector | None
 
     def refusal(self, landing: Landing, candidate: Candidate, plugin: str) -> Verdict | None:
         """What blocks an eviction that ends in `landing`."""
@@ -52,6 +55,8 @@ class _Rules(msgspec.Struct, frozen=True):
             return refuse(Reason.OWNER_FAILS, answer.loss, _owner_of(candidate.pod))
         if landing.replacement.pod is None:
             return None
+        if landing.verdict.value == "no" and self._is_disposable(candidate.pod):
+            return None
         refusal = _refusal(landing, self.args)
         if refusal is None and self._refuses_return(plugin) and landing.returns_to_source and not landing.cause:
             node, setting = landing.node, self.args.on_return_to_source
@@ -59,6 +64,9 @@ class _Rules(msgspec.Struct, frozen=True):
             message = f"{message}; {landing.only_return}" if landing.only_return else message
             return refuse(Reason.RETURNS_TO_SOURCE, message, landing.node or "")
         return refusal or _missed(landing, candidate.target_node)
+
+    def _is_disposable(self, pod: Pod) -> bool:
+        return self.disposable is not None and self.disposable.matches(pod.labels)
 
     def _refuses_return(self, plugin: str) -> bool:
         refuses = (REFUSE, REFUSE_BALANCE) if plugin in self.balancing else (REFUSE,)
@@ -174,7 +182,9 @@ def _mates(bundle: Bundle) -> Sequence[Pod]:
 
 def _rules(profile: Profile, settings: SchedulingSettings | None) -> _Rules | None:
     args = verification_args(profile)
-    return None if args is None or settings is None else _Rules(args, settings, frozenset(profile.balance))
+    if args is None or settings is None:
+        return None
+    return _Rules(args, settings, frozenset(profile.balance), compile_selector(args.disposable_pods))
 
 
 def _refusal(landing: Landing, args: PlacementVerificationArgs) -> Verdict | None:

@@ -23,6 +23,8 @@ from descheduler.policy.plugin import ArgsProblem, Needs
 from descheduler.policy.scheduler_files import ReadSchedulerFile, SchedulerFile
 from descheduler.policy.shared_args import (
     Args,
+    LabelSelectorArg,
+    check_selector,
     one_of,
 )
 from descheduler.policy.types import Policy, Profile
@@ -73,6 +75,9 @@ class PlacementVerificationArgs(Args, frozen=True):
     annotation min-available): `refuse` (the default) refuses it; `evictGang` evicts all pods of its gang, and of the
     gangs of its group, at once or not at all. Each of them must pass filters, limits and budgets, and the replacements
     must be scheduled together. This restarts the job that the gang runs."""
+    disposable_pods: LabelSelectorArg | None = None
+    """Pods that may be evicted although their replacement cannot be scheduled (the verdict `no`), for example batch
+    work that can wait: the replacement stays pending until there is room. MigrationPlanner plans with it."""
     scheduler_names: tuple[str, ...] = ()
     """Schedulers whose pods are checked although `schedulerConfigFile` has no profile for them; `koord-scheduler` when
     empty. koord-scheduler runs the plugins of Koordinator's manifest, any other the first profile of the file; pods
@@ -143,6 +148,7 @@ def validate_args(args: PlacementVerificationArgs) -> list[ArgsProblem]:
         ArgsProblem(("schedulerVersions", name), problem)
         for name, problem in _release_problems(args.scheduler_versions)
     ]
+    problems += check_selector("disposablePods", args.disposable_pods)
     try:
         _version(args)
     except KubeVersionError as error:

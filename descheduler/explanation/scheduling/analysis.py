@@ -72,6 +72,7 @@ def analyse(
             *dict.fromkeys(evaluation.cycle.notes),
             *unused_reservations(evaluation, scheduler),
             *(sentence for obstacle in waits for sentence in obstacle.short),
+            *(() if (fault := scheduler.why_unbound(evaluation)) is None else fault.reasons),
             *_origins(scheduler, counts),
         ),
         quota=quota_facts(cluster, scheduler, pod),

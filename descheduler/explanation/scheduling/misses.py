@@ -18,6 +18,7 @@ _FINALITY: dict[Code, Finality] = {
     Code.UNSCHEDULABLE: "unschedulable",
     Code.UNRESOLVABLE: "unresolvable",
     Code.UNDECIDED: "unknown",
+    Code.ERROR: "error",
 }
 
 

@@ -26,8 +26,8 @@ __all__ = [
 ]
 
 
-Finality = Literal["unschedulable", "unresolvable", "unknown"]
-"""Whether preemption might help, cannot help, or the snapshot cannot tell."""
+Finality = Literal["unschedulable", "unresolvable", "unknown", "error"]
+"""Whether preemption might help, cannot help, the snapshot cannot tell, or the scheduler gives up the whole attempt."""
 
 
 class PodRefusal(Fields, frozen=True):

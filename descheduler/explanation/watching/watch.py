@@ -6,7 +6,7 @@ plugins and the evictor instead: it wraps the rows of the plugin table, passes e
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
 from typing import Any, NamedTuple, cast
@@ -22,6 +22,7 @@ from descheduler.eviction.wrapped_evictor import WrappedEvictor
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Verdict
 from descheduler.plan.bundles import Candidate
+from descheduler.plan.moves import Move
 from descheduler.policy.plugin import Registry
 from descheduler.strategies.proposals import ProposalRecorder
 
@@ -91,6 +92,19 @@ class RunWitness:
         del self.wishes[mark.num_wishes :], self.granted[mark.num_granted :]
         self.refused, self._wanted = deepcopy(mark.refused), deepcopy(mark.wanted)
         self._evictors, self._strategies = dict(mark.evictors), dict(mark.strategies)
+
+    def reordered(self, moves: Sequence[Move]) -> None:
+        """Notes that some requests were granted after all, ahead of others, as a PluginObserver."""
+        places = {(id(move.pod), move.profile, move.plugin): place for place, move in enumerate(moves)}
+        for number, wish in enumerate(self.wishes):
+            place = places.get((id(wish.pod), wish.profile, wish.plugin))
+            if wish.is_request and place is not None:
+                self.wishes[number] = replace(wish, verdict=ACCEPTED, num_granted=place)
+        for move in moves:
+            for pods in self._wanted.get((move.profile, move.plugin), {}).values():
+                pods.discard(id(move.pod))
+            _note(self._wanted, (move.profile, move.plugin), "", move.pod)
+        self.granted = [move.pod for move in moves]
 
     @contextmanager
     def paused(self) -> Iterator[None]:

@@ -68,7 +68,7 @@ def _broken(block: bytes, fault: str) -> BrokenJob:
         resource_version=version,
         fault=clipped(explained_fault(block, fault, _fault_of), _LONGEST_FAULT),
         created_by=None if claimed is None else str(claimed),
-        has_ended=_part(found, "status").get("phase") in _ENDED,
+        has_ended=str(_part(found, "status").get("phase")) in _ENDED,
     )
 
 

@@ -7,9 +7,9 @@ at, beside more of them some chances are played through. Evaluations are bounded
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import groupby
+from itertools import groupby, islice
 from random import Random
 from typing import NamedTuple
 
@@ -64,6 +64,7 @@ class _Coming(NamedTuple):
 
 _OWN = -1
 _Placed = tuple[tuple[_Coming, int], ...]
+_Option = tuple[_Coming, PodEvaluation, tuple[int, ...]]
 
 
 class EndSearch:
@@ -129,7 +130,7 @@ class EndSearch:
     def _coming(self, place: int, free: FreePod) -> _Coming:
         turn = not free.is_pending, -priority_of(free.pod)
         kind = self._cluster.placement_class(free.pod)
-        return _Coming(place, turn, kind, lambda: free.scheduler.evaluate(free.pod))
+        return _Coming(place, turn, kind, lambda: free.scheduler.evaluate_binding(free.pod))
 
 
 class _OverrunError(Exception):
@@ -177,12 +178,12 @@ class _Look:
         """Notes the ends that are reached once `placed` are there; by `chance` one of them."""
         if chance is None and not self._is_new(placed):
             return
-        options = self._options(waiting)
+        options = list(self._options(waiting, chance))
         if not options:
             nodes = {each.place: node for each, node in placed}
             if _OWN in nodes:
                 self.found.append(PossibleEnd(nodes.pop(_OWN), nodes))
-        for coming, evaluation, ties in options if chance is None or not options else [chance.choice(options)]:
+        for coming, evaluation, ties in options:
             rest = [each for each in waiting if each is not coming]
             for node in ties if chance is None else [chance.choice(ties)]:
                 with self._cluster.what_if():
@@ -195,14 +196,28 @@ class _Look:
         self._seen.add(state)
         return is_new
 
-    def _options(self, waiting: Sequence[_Coming]) -> list[tuple[_Coming, PodEvaluation, tuple[int, ...]]]:
-        """The pods that may be placed next, one of each kind, with their best nodes."""
+    def _options(self, waiting: Sequence[_Coming], chance: Random | None) -> Iterator[_Option]:
+        """The pods that may be placed next, one of each kind, with their best nodes; by `chance` one of them."""
         by_turn = sorted(waiting, key=lambda each: each.turn)
         for _, turn in groupby(by_turn, key=lambda each: each.turn):
             kinds = {each.kind: each for each in turn}
-            found = [(each, evaluation) for each in kinds.values() if (evaluation := self.evaluated(each)).fits]
-            choices = [(each, evaluation, evaluation.choose()) for each, evaluation in found]
-            options = [(each, evaluation, choice.ties) for each, evaluation, choice in choices if choice is not None]
+            found = self._fitting(kinds.values() if chance is None else _drawn(kinds.values(), chance))
+            options = list(found) if chance is None else list(islice(found, 1))
             if options:
-                return options
-        return []
+                yield from options
+                return
+
+    def _fitting(self, pods: Iterable[_Coming]) -> Iterator[_Option]:
+        """Those that some node takes."""
+        for coming in pods:
+            evaluation = self.evaluated(coming)
+            choice = evaluation.choose() if evaluation.fits else None
+            if choice is not None:
+                yield coming, evaluation, choice.ties
+
+
+def _drawn(pods: Iterable[_Coming], chance: Random) -> Iterator[_Coming]:
+    """`pods` as they are drawn one after the other."""
+    left = list(pods)
+    while left:
+        yield left.pop(chance.randrange(len(left)))

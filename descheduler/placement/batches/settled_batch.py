@@ -184,7 +184,7 @@ class SettledBatch:
 
     def _crowd_of(self, form: Pod, scheduler: SchedulerModel) -> Crowd:
         """One pending pod."""
-        evaluation = scheduler.evaluate(form)
+        evaluation = scheduler.evaluate_binding(form)
         may = evaluation.feasible
         if scheduler.can_be_helped(form):
             may = evaluation.open_for_good() if evaluation.refusals else scheduler.openable(evaluation)

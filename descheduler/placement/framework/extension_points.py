@@ -51,6 +51,7 @@ __all__ = [
     "SpreadConstraint",
     "SpreadPlugin",
     "StartPlugin",
+    "UnboundPlugin",
     "UnitPlugin",
 ]
 
@@ -292,6 +293,14 @@ class PreBindPlugin(Plugin, Protocol):
 
     def pre_bind(self, cycle: Cycle, node: int) -> tuple[str, ...]:
         """Conditions under which binding succeeds, each a sentence; empty when nothing can go wrong."""
+
+
+@runtime_checkable
+class UnboundPlugin(PreBindPlugin, Protocol):
+    """Knows of pods that pass all filters and are never bound."""
+
+    def why_unbound(self, cycle: Cycle, node: int) -> Obstacle | None:
+        """What makes each binding of the pod to a node fail that passes; None where nothing does."""
 
 
 @runtime_checkable

@@ -35,6 +35,7 @@ from descheduler.placement.framework.extension_points import (
     SpreadConstraint,
     SpreadPlugin,
     StartPlugin,
+    UnboundPlugin,
     UnitPlugin,
 )
 from descheduler.placement.framework.foreign.plugin import ForeignPlugin
@@ -100,6 +101,7 @@ class Scheduler(JoinedInteractions, SchedulerModel):
         self._permitters = [each for each in _those(made, profile.permits) if isinstance(each, PermitPlugin)]
         self._uniters = [each for each in self._permitters if isinstance(each, UnitPlugin)]
         self._pre_binders = [each for each in _those(made, profile.pre_binds) if isinstance(each, PreBindPlugin)]
+        self._unbinders = [each for each in self._pre_binders if isinstance(each, UnboundPlugin)]
         self._patchers = [each for each in _those(made, profile.pre_binds) if isinstance(each, PatchPlugin)]
         self._starters = [each for each in self.filters.values() if isinstance(each, StartPlugin)]
         self._transformers = [each for each in made.values() if isinstance(each, PreFilterTransformer)]
@@ -286,6 +288,18 @@ class Scheduler(JoinedInteractions, SchedulerModel):
         if cycle.company is None:
             found += [reason for obstacle in self.permits(cycle, node) for reason in obstacle.reasons]
         return tuple(found)
+
+    def why_unbound(self, evaluation: PodEvaluation) -> Obstacle | None:
+        """What makes binding fail on every node that passes; None where it succeeds on one."""
+        for plugin in self._unbinders:
+            fault: Obstacle | None = None
+            for node in evaluation.nodes.tolist():
+                fault = plugin.why_unbound(evaluation.cycle, node)
+                if fault is None:
+                    break
+            if fault is not None:
+                return fault
+        return None
 
     def may_preempt(self, refused: PodEvaluation, other: Pod) -> bool:
         """Whether `other`, of lower priority, may be evicted for a pod that is `refused` before nodes are looked at.

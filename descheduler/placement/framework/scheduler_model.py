@@ -86,6 +86,17 @@ class SchedulerModel(Evaluator, Interplay, Protocol):
         """What it says of `pod`, as the cluster is now, and places nothing; `company` are the pods that it is tried
         with."""
 
+    def why_unbound(self, evaluation: PodEvaluation) -> Obstacle | None:
+        """What makes binding fail on every node that passes; None where it succeeds on one."""
+        del evaluation
+        return None
+
+    def evaluate_binding(self, pod: Pod, company: Company | None = None) -> PodEvaluation:
+        """The same as `evaluate`, where a pod is refused that passes filters and is never bound."""
+        evaluation = self.evaluate(pod, company)
+        fault = self.why_unbound(evaluation)
+        return evaluation if fault is None else self.refused(evaluation.cycle, (fault,))
+
     def held_back(self, pods: Sequence[Pod]) -> tuple[Obstacle, ...]:
         """What keeps pods from being bound that are placed together, even if all of them find a node."""
         del pods
@@ -107,7 +118,7 @@ class SchedulerModel(Evaluator, Interplay, Protocol):
         waits: tuple[Obstacle, ...] = ()
         with self.cluster.what_if() as trial:
             for pod in unit.pods:
-                evaluation = self.evaluate(pod, company)
+                evaluation = self.evaluate_binding(pod, company)
                 choice = evaluation.choose()
                 if choice is None:
                     attempts.append(Attempt(evaluation))

@@ -73,8 +73,8 @@ class UnplacedReplacement(msgspec.Struct, frozen=True, eq=False):
         That is asked before any of the unit is placed: `unit_is_begun` says that others of it are.
         """
         if not self.unit:
-            return self.scheduler.evaluate(self.pod)
-        evaluation = self.scheduler.evaluate(self.pod, Company(self.unit))
+            return self.scheduler.evaluate_binding(self.pod)
+        evaluation = self.scheduler.evaluate_binding(self.pod, Company(self.unit))
         waits = () if unit_is_begun or evaluation.refusals else self.scheduler.held_back(self.unit)
         return self.scheduler.refused(evaluation.cycle, waits) if waits else evaluation
 
@@ -185,10 +185,10 @@ class CandidateMaker:
             return scheduler, None
         unit = scheduler.unit_of(form)
         if not unit:
-            return scheduler, scheduler.evaluate(form)
+            return scheduler, scheduler.evaluate_binding(form)
         forms = [self._forms.form_of(other) for other in others if other is not pod]
         mates = (other for other in forms if scheduler.unit_of(other) == unit)
-        return scheduler, scheduler.evaluate(form, Company((form, *mates)))
+        return scheduler, scheduler.evaluate_binding(form, Company((form, *mates)))
 
     def unit_of_pending(self, pod: Pod) -> str:
         """What a pending pod shares with those without which its scheduler does not place it; empty without any."""

@@ -81,7 +81,7 @@ def with_nodes(pods: Iterable[DoubtfulPod], cluster: ShadowCluster) -> list[tupl
         kind = id(cluster.placement_class(each.form))
         if kind not in known:
             anywhere = np.ones(len(cluster.table), dtype=bool)
-            known[kind] = each.scheduler.evaluate(each.form).feasible if len(known) < _MOST_KINDS else anywhere
+            known[kind] = each.scheduler.evaluate_binding(each.form).feasible if len(known) < _MOST_KINDS else anywhere
         nodes = known[kind]
         nominated = cluster.table.index.get(each.pod.nominated_node_name)
         found.append((each, nodes if nominated is None else mask_of([nominated], cluster)))

@@ -113,3 +113,8 @@ class Openings:
         """
         scheduler, evaluation = self._candidates.evaluation_of_pending(pod, others)
         return None if evaluation is None else scheduler.open_but_for(evaluation, _ROOM)
+
+    def refusal_of_pending(self, pod: Pod, others: Sequence[Pod] = ()) -> str:
+        """Why its scheduler looks at no node for a pending pod, with `others` as above; empty where it does."""
+        _, evaluation = self._candidates.evaluation_of_pending(pod, others)
+        return ", ".join(evaluation.refusals[0].short) if evaluation is not None and evaluation.refusals else ""

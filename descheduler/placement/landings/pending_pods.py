@@ -160,7 +160,7 @@ class PendingPods:
         seat = None if group is None or isinstance(group, UnitGroup) else group.seat_of(pod)
         if group is None or seat is None:
             return ""
-        evaluation, node = group.scheduler.evaluate(group.form), self._cluster.table.index.get(node_name)
+        evaluation, node = group.scheduler.evaluate_binding(group.form), self._cluster.table.index.get(node_name)
         if node is None:
             return "node is not in the snapshot"
         if evaluation.undecided:
@@ -283,7 +283,7 @@ class PendingPods:
         return len(self.placed) > num_placed
 
     def _place_one(self, group: Group) -> bool:
-        evaluation = group.scheduler.evaluate(group.form)
+        evaluation = group.scheduler.evaluate_binding(group.form)
         group.tried(evaluation)
         choice = None if evaluation.undecided else evaluation.choose()
         if choice is None:

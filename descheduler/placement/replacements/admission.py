@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple, TypeVar
 
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.model.objects import LimitRange, QuotaScope, ResourceQuota
+from descheduler.model.objects import UNBOUNDED, AdmittedRange, LimitRange, QuotaScope, ResourceQuota
 from descheduler.model.pod import Pod
-from descheduler.model.requests import CPU, MEMORY, PODS, ContainerResources, ResourceList
+from descheduler.model.requests import CPU, EPHEMERAL_STORAGE, MEMORY, PODS, ResourceList, pod_limits
+from descheduler.model.selection.affinity import Affinity
 
 __all__ = ["Admission", "FullQuota"]
 
@@ -16,9 +17,10 @@ _RulesT = TypeVar("_RulesT", LimitRange, ResourceQuota)
 
 _ONE = 10**9
 _COUNT = f"count/{PODS}"
-_SHORT_NAMES = (CPU, MEMORY)
-_DEMANDED = {name: ("requests", name) for name in _SHORT_NAMES} | {
-    f"{which}.{name}": (which, name) for which in ("requests", "limits") for name in _SHORT_NAMES
+_SHORT_NAMES = (CPU, MEMORY, EPHEMERAL_STORAGE)
+_HUGE_PAGES = "hugepages-"
+_DEMANDED = {name: ("requests", name) for name in (CPU, MEMORY)} | {
+    f"{which}.{name}": (which, name) for which in ("requests", "limits") for name in (CPU, MEMORY)
 }
 """What a quota on these names demands of every container (`pkg/quota/v1/evaluator/core/pods.go`, 1.36)."""
 _PRIORITY_CLASS = "PriorityClass.scheduling.k8s.io"
@@ -98,9 +100,18 @@ def _covers(scope: QuotaScope, pod: Pod, priority_class: str) -> bool:
             return pod.spec.qos_class != "BestEffort"
         case "Terminating":
             return False
+        case "CrossNamespacePodAffinity":
+            return pod.spec.affinity is not None and _crosses_namespaces(pod.spec.affinity)
         case "PriorityClass":
             return _has_class(scope, priority_class)
     return True
+
+
+def _crosses_namespaces(affinity: Affinity) -> bool:
+    """Whether a term of affinity or anti-affinity to pods names namespaces."""
+    weighted = (*affinity.pod_preferred, *affinity.anti_preferred)
+    terms = (*affinity.pod_required, *affinity.anti_required, *(each.term for each in weighted))
+    return any(term.namespaces or term.namespace_selector is not None for term in terms)
 
 
 def _has_class(scope: QuotaScope, priority_class: str) -> bool:
@@ -141,37 +152,36 @@ def _charge(pod: Pod) -> Mapping[str, int]:
     charge = {PODS: _ONE, _COUNT: _ONE}
     for name, nano in pod.spec.requests.items():
         charge[f"requests.{name}"] = nano
-        if name in _SHORT_NAMES:
+        if name in _SHORT_NAMES or name.startswith(_HUGE_PAGES):
             charge[name] = nano
-    for name, nano in _limits(pod.spec.containers).items():
+    for name, nano in _limits(pod).items():
         charge[f"limits.{name}"] = nano
     return charge
 
 
-def _limits(containers: Iterable[ContainerResources]) -> dict[str, int]:
-    total: dict[str, int] = {}
-    for container in containers:
-        for name, nano in container.limits.items():
-            total[name] = total.get(name, 0) + nano
-    return total
+def _limits(pod: Pod) -> ResourceList:
+    return pod_limits(pod.spec.containers, pod.spec.init_containers, overhead=pod.spec.overhead)
 
 
 def _fault(pod: Pod, limit_range: LimitRange) -> str:
-    """The part of `pod` that is below the least, or above the most, of a limit range."""
+    """The part of `pod` that a limit range does not admit."""
     containers = (*pod.spec.containers, *pod.spec.init_containers)
-    faults = (_fault_of(each.requests, each.limits, limit_range.least, limit_range.most) for each in containers)
+    faults = (_fault_of(each.requests, each.limits, limit_range.of_containers) for each in containers)
     of_containers = next(filter(None, faults), "")
-    if of_containers or not (limit_range.pod_least or limit_range.pod_most):
+    if of_containers or limit_range.of_pods == UNBOUNDED:
         return of_containers
-    limits = _limits(pod.spec.containers)
-    return _fault_of(pod.spec.requests, limits, limit_range.pod_least, limit_range.pod_most)
+    return _fault_of(pod.spec.requests, _limits(pod), limit_range.of_pods)
 
 
-def _fault_of(requests: ResourceList, limits: ResourceList, least: ResourceList, most: ResourceList) -> str:
-    for name, nano in least.items():
+def _fault_of(requests: ResourceList, limits: ResourceList, admitted: AdmittedRange) -> str:
+    for name, nano in admitted.least.items():
         if requests.get(name, -1) < nano or limits.get(name, nano) < nano:
             return f"{name} is below the minimum"
-    for name, nano in most.items():
+    for name, nano in admitted.most.items():
         if limits.get(name, nano + 1) > nano or requests.get(name, 0) > nano:
             return f"{name} is above the maximum"
+    for name, nano in admitted.ratio.items():
+        requested, limit = requests.get(name, 0), limits.get(name, 0)
+        if not (requested and limit) or limit * _ONE > requested * nano:
+            return f"the limit of {name} is too far above its request (maxLimitRequestRatio)"
     return ""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
+from msgspec.structs import replace
+
 from descheduler.cluster.kind import kind_key
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.pod import Owner, Pod
@@ -24,6 +26,9 @@ __all__ = ["Owners", "why_unmovable"]
 
 _BY_NAME = {key.partition(".")[0]: key for key in reversed(tuple(CONTROLLERS))}
 """For owner references that do not state their `apiVersion`."""
+_UNREACHABLE = "node.kubernetes.io/unreachable"
+_LOST = Ending(exit_code=None, stops=False)
+"""The ending of a pod whose kubelet does not answer: its object stays until the node is back, or is deleted."""
 
 
 def why_unmovable(victim: Pod) -> str:
@@ -57,12 +62,12 @@ class Owners:
         self,
         victim: Pod,
         gone: Sequence[Pod] = (),
-        ending: Ending = ORDINARY_ENDING,
+        ending: Ending | None = None,
         mates: Sequence[Pod] = (),
     ) -> OwnerAnswer:
         """What comes for `victim`, when the pods of its controller that are `gone` were evicted before it.
 
-        `mates` leave with it as one bundle, all or none.
+        Its `ending` follows from its node unless it is given. `mates` leave with it as one bundle, all or none.
         """
         owner = victim.controller
         if _is_static(victim):
@@ -72,7 +77,11 @@ class Owners:
         namespace = self._snapshot.namespaces.get(victim.namespace)
         if namespace is not None and namespace.is_terminating:
             return not_created(f"namespace {victim.namespace} is being deleted, so that no pod can be created in it")
-        return self._orphan(victim) if owner is None else self._owned(victim, owner, gone, ending, mates)
+        if owner is None:
+            return self._orphan(victim)
+        ending = ending or self._ending_of(victim)
+        answer = self._owned(victim, owner, gone, ending, mates)
+        return answer if ending.stops or answer.is_early else _once_gone(answer, victim, owner)
 
     def _owned(
         self, victim: Pod, owner: Owner, gone: Sequence[Pod], ending: Ending, mates: Sequence[Pod]
@@ -85,6 +94,11 @@ class Owners:
         if workload.is_deleting:
             return not_created(f"{owner.kind} {owner.name} is being deleted")
         return controller.answer(self._situation(victim, workload, gone, ending, mates))
+
+    def _ending_of(self, victim: Pod) -> Ending:
+        node = self._snapshot.nodes_by_name.get(victim.node_name)
+        is_lost = node is not None and any(taint.key == _UNREACHABLE for taint in node.taints)
+        return _LOST if is_lost else ORDINARY_ENDING
 
     def _situation(
         self,
@@ -132,6 +146,14 @@ class Owners:
 
     def _stateful_set(self, namespace: str, name: str) -> Workload | None:
         return self._snapshot.workloads_by_name.get(("StatefulSet", namespace, name))
+
+
+def _once_gone(answer: OwnerAnswer, victim: Pod, owner: Owner) -> OwnerAnswer:
+    """`answer` of an owner that creates nothing while the object of `victim` exists, which stays."""
+    if not answer.is_created:
+        return answer
+    wait = f"{owner.kind} {owner.name} waits until pod {victim.name} is gone: node {victim.node_name} is unreachable"
+    return replace(answer, conditions=(*answer.conditions, wait))
 
 
 def _is_static(victim: Pod) -> bool:

@@ -10,14 +10,14 @@ import msgspec
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.annotations import JOB_INDEX_ANNOTATION, JOB_INDEX_FAILURES_ANNOTATION
-from descheduler.model.pod import COMING_CLAIM, Owner, Pod, PodSpec
+from descheduler.model.pod import Owner, Pod, PodSpec, coming_claims
 from descheduler.model.selection.taints import Toleration
 from descheduler.model.workloads import PodRevision, Workload
 from descheduler.placement.replacements.admission import Admission, FullQuota
 from descheduler.placement.replacements.answer import OwnerAnswer, Returns
 from descheduler.placement.replacements.controllers.daemon_set import DAEMON_TOLERATIONS
 from descheduler.placement.replacements.controllers.job_failures import index_failures
-from descheduler.placement.replacements.controllers.situation import ORDINARY_ENDING, Ending
+from descheduler.placement.replacements.controllers.situation import Ending
 from descheduler.placement.replacements.labels import label_keys, replacement_labels, with_label_keys
 from descheduler.placement.replacements.other_size import of_other_size
 from descheduler.placement.replacements.owners import Owners, why_unmovable
@@ -80,7 +80,7 @@ class ReplacementMaker:
         victim: Pod,
         *,
         gone: Sequence[Pod] = (),
-        ending: Ending = ORDINARY_ENDING,
+        ending: Ending | None = None,
         mates: Sequence[Pod] = (),
     ) -> Replacement:
         """What comes back for `victim`, when the pods of its controller that are `gone` were evicted before it.
@@ -261,9 +261,7 @@ def _new_pod(
         is_ready=False,
         conditions=(),
         ephemeral_volumes=template.ephemeral_volumes,
-        generated_claims={
-            each.name: f"{name}-{each.name}{COMING_CLAIM}" for each in spec.resource_claims if each.template_name
-        },
+        generated_claims=coming_claims(name, spec),
     )
 
 

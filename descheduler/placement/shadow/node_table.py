@@ -63,11 +63,15 @@ class LabelColumn(NamedTuple):
 
 
 def is_counted(name: str) -> bool:
-    """Whether the scheduler counts a resource of this name: native ones, hugepages, attachable volumes, extended."""
+    """Whether the scheduler counts a resource of this name: native ones, hugepages, attachable volumes, extended.
+
+    Names of quotas, such as `requests.nvidia.com/gpu`, are not resources.
+    """
     return (
         name in (CPU, MEMORY, EPHEMERAL_STORAGE)
         or name.startswith(("hugepages-", "attachable-volumes-"))
-        or "/" in name  # extended resources, and native ones written with their prefix
+        # Extended resources, and native ones written with their prefix.
+        or ("/" in name and not name.startswith("requests."))
     )
 
 

@@ -1,4 +1,5 @@
-"""The form in which a pod is placed: without the labels that tell it from its siblings and that no selector reads.
+"""The form in which a pod is placed: with the claims that are made for it, and without the labels that tell it from
+its siblings and that no selector reads.
 
 Pods of a StatefulSet or an Indexed Job carry their number as a label. With it each is a placement class of its own,
 and all that is kept about a class is kept for every pod.
@@ -12,7 +13,7 @@ from functools import cached_property
 import msgspec
 
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.model.pod import Pod, PodSpec
+from descheduler.model.pod import Pod, PodSpec, coming_claims
 from descheduler.model.selection.labels import LabelSelector
 
 __all__ = ["PER_POD_LABELS", "PlacementForms"]
@@ -38,7 +39,8 @@ class PlacementForms:
     def form_of(self, pod: Pod) -> Pod:
         """The pod that stands for `pod` among the plugins; mostly the same one."""
         labels = self._labels_of(pod.labels)
-        return pod if labels is pod.labels else msgspec.structs.replace(pod, labels=labels)
+        form = pod if labels is pod.labels else msgspec.structs.replace(pod, labels=labels)
+        return form if pod.node_name or not pod.spec.resource_claims else _with_coming_claims(form)
 
     def _labels_of(self, labels: Mapping[str, str]) -> Mapping[str, str]:
         known = self._labels.get(id(labels))
@@ -69,6 +71,12 @@ class PlacementForms:
         for reservation in snapshot.reservations:
             for owner in reservation.owners:
                 yield from () if owner.selector is None else _keys(owner.selector)
+
+
+def _with_coming_claims(pod: Pod) -> Pod:
+    """`pod` as it is in a moment: kube-controller-manager makes the claims of a new pod before it is scheduled."""
+    claims = {**coming_claims(pod.name, pod.spec), **pod.generated_claims}
+    return pod if claims == pod.generated_claims else msgspec.structs.replace(pod, generated_claims=claims)
 
 
 def _keys_of_spec(spec: PodSpec) -> Iterator[str]:

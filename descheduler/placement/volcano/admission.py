@@ -43,7 +43,8 @@ def barred(asked: AskedTask) -> Obstacle | None:
     session, task, job = asked.session, asked.task, asked.job
     if session.fault:
         return _obstacle(_SCHEDULER, session.fault, Code.UNDECIDED)
-    for kind, objects in (("queues", session.queues), ("PodGroups", session.jobs)):
+    groups = session.jobs or session.cluster.snapshot.of(KINDS[POD_GROUP_KIND])
+    for kind, objects in (("queues", session.queues), ("PodGroups", groups)):
         if not objects:
             return _obstacle(_SCHEDULER, f"no {kind} of Volcano were read", Code.UNDECIDED)
     if job is None:

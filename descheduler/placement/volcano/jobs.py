@@ -65,6 +65,9 @@ class Phase(Enum):
     UNKNOWN = "Unknown"
 
 
+_NOT_ADMITTED = ("", Phase.PENDING.value)
+
+
 class Task:
     """One pod. `node` is its index in the shadow cluster's table, negative for none; `job` is empty without any."""
 
@@ -202,7 +205,7 @@ class Job:
     @property
     def is_pending(self) -> bool:
         """Whether it was not admitted yet."""
-        return self.phase in ("", Phase.PENDING.value)
+        return self.phase in _NOT_ADMITTED
 
     def _once(self, key: Hashable, find: Callable[[], FoundType]) -> FoundType:
         """What `find` gives, as long as no task changes."""

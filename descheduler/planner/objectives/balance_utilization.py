@@ -41,6 +41,8 @@ class BalanceUtilizationObjective(ClusterObjective):
 
     name = "BalanceUtilization"
     noun, state = "node", "over target"
+    left_text = "stays over its target"
+    """What is said of a node that the plan does not help."""
 
     def __init__(self, args: BalanceUtilizationArgs, handle: StrategyHandle, nodes: Sequence[Node]) -> None:
         self._usage = _utilization(args, handle, nodes)
@@ -139,7 +141,7 @@ class BalanceUtilizationObjective(ClusterObjective):
         if not refused or (movable >= excess).all():
             return ""
         numbers = f"{len(refused):,} of {counted(len(pods), 'pod')}"
-        return f"node {name} stays over its target: {numbers} cannot be evicted ({why_most_are_refused(refused)})"
+        return f"node {name} {self.left_text}: {numbers} cannot be evicted ({why_most_are_refused(refused)})"
 
     def why_not(self, pod: Pod) -> str:
         """What became of its node."""

@@ -45,6 +45,9 @@ class ClusterObjective(ABC):
     is_in_bundles = False
     """Whether the pods of a group are evicted as one bundle, of which whatever carries it out evicts all or none."""
 
+    lets_go_nowhere = False
+    """Whether disposable pods may leave although no node takes their replacements."""
+
     is_planned_further = False
     """Whether what is left of a plan is planned again on top of what is granted of it: others spoil its groups."""
 

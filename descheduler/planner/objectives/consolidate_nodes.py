@@ -27,6 +27,7 @@ from descheduler.planner.objective_args import ConsolidateNodesArgs
 from descheduler.planner.objectives.cluster_objective import ClusterObjective, Part
 from descheduler.planner.objectives.drain_plan import with_drains
 from descheduler.planner.problem.cluster_problem import ClusterProblem
+from descheduler.planner.problem.disposable_pods import NOWHERE
 from descheduler.planner.problem.node_costs import NodeCosts, cost_text, in_units
 from descheduler.planner.utilization.targets import UsageTargets
 from descheduler.planner.utilization.usage import RequestsAsUsage
@@ -36,6 +37,7 @@ __all__ = ["ConsolidateNodesObjective"]
 
 _SCHEDULED_SHARE = 0.8
 """Of the limits, where the scheduler's choice is known: targets of other plans are only wishes then."""
+_CHOOSE_HINT = "the plan can choose the nodes (chooseNodes: true)"
 _MOST_EXAMINED, _MOST_NAMED = 20, 2
 """Nodes that are examined for what keeps them in use, and those that are named."""
 
@@ -45,7 +47,7 @@ class ConsolidateNodesObjective(ClusterObjective):
 
     name = "ConsolidateNodes"
     noun, state = "node", "in use"
-    is_in_bundles = True
+    is_in_bundles = lets_go_nowhere = True
     verb = "emptied"
     """What becomes of nodes, as `why_not` has it."""
 
@@ -55,7 +57,9 @@ class ConsolidateNodesObjective(ClusterObjective):
         self._evictor, self._view = handle.evictor, handle.view
         preference = handle.evictor.prover().preference()
         self.hint, self._packing_weights = self.packing_hint(preference), preference.packing_weights
-        self.scheduled_share = _SCHEDULED_SHARE if self._packing_weights else 0.0
+        self._uses_empty = args.use_empty_nodes
+        self.hint = _CHOOSE_HINT if self._uses_empty else self.hint
+        self.scheduled_share = _SCHEDULED_SHARE if self._packing_weights and not self._uses_empty else 0.0
         selector = compile_selector(args.protected_nodes)
         self._nodes = {node.name: node for node in nodes}
         self._protected = {node.name for node in nodes if selector is not None and selector.matches(node.labels)}
@@ -81,8 +85,10 @@ class ConsolidateNodesObjective(ClusterObjective):
 
     def nothing_to_do(self) -> str:
         """That no node can be emptied."""
-        if len(self._before) < 2:
-            return f"{counted(len(self._before), 'node')} in use: at least 2 are required"
+        least = 1 if self._uses_empty else 2
+        if len(self._before) < least:
+            required = "1 is required" if least == 1 else f"{least} are required"
+            return f"{counted(len(self._before), 'node')} in use: at least {required}"
         if self._before <= self._protected:
             return f"every node in use is protected (protectedNodes), {counted(len(self._before), 'node')}"
         return ""
@@ -96,13 +102,14 @@ class ConsolidateNodesObjective(ClusterObjective):
         names = cluster.nodes
         placed = cluster.problem.assignment
         num_pods = np.bincount(placed[placed >= 0], minlength=len(names))
-        others = np.array([self._in_use.num_pods(name) for name in names]) > num_pods
-        weight = np.array([self._cost[name] for name in names], dtype=np.int64)
+        others = np.array([name != NOWHERE and self._in_use.num_pods(name) for name in names]) > num_pods
+        weight = np.array([self._cost.get(name, 0) for name in names], dtype=np.int64)
         self._unplanned = int(weight[others & (num_pods == 0)].sum())
         return ConsolidateNodes(
             ceiling=self._most.ceilings(cluster.resources, cluster.allocatable) - cluster.held,
             weight=weight,
             protected=others | np.array([name in self._protected for name in names], dtype=bool),
+            receives=(num_pods == 0) & ~others & (self._uses_empty | (np.array(names) == NOWHERE)),
         )
 
     def scheduled(self, plan: Solution, cluster: ClusterProblem, budget: Budget, seed: int) -> Solution:
@@ -119,15 +126,34 @@ class ConsolidateNodesObjective(ClusterObjective):
         Of nodes that are emptied later the fullest would attract replacements.
         """
         found = self._of_each_node(moves) if self.scheduled_share else self._fullest_first(moves)
-        self._emptied = frozenset(list(self._nodes)[group[0].source] for group in found)
+        self._emptied = frozenset(name for group in found for name in self._sources(group))
         self._attracted.clear()
-        return found
+        return self._tied(found) if self._uses_empty else found
+
+    def _tied(self, groups: Sequence[Sequence[Reassignment]]) -> Sequence[Sequence[Reassignment]]:
+        """`groups`, as one those whose pods go to the same node without pods: it is worth its cost for all of them."""
+        found, used = list[tuple[list[Reassignment], frozenset[str]]](), self._used()
+        for group in groups:
+            moves, opened = list(group), self._targets(group) - used
+            for other in [each for each in found if each[1] & opened]:
+                found.remove(other)
+                moves, opened = other[0] + moves, opened | other[1]
+            found.append((moves, opened))
+        return [moves for moves, _ in found]
+
+    def _sources(self, moves: Sequence[Reassignment]) -> frozenset[str]:
+        names = list(self._nodes)
+        return frozenset(names[move.source] for move in moves)
+
+    def _targets(self, moves: Sequence[Reassignment]) -> frozenset[str]:
+        names = [*self._nodes, NOWHERE]
+        return frozenset(names[move.target] for move in moves) - {NOWHERE}
 
     def parts(self, cluster: ClusterProblem, moves: Sequence[Reassignment]) -> Iterator[Part]:
-        """Each node, by what it costs."""
+        """Each node, by what it costs, less what nodes without pods cost that receive some for it."""
         for part in super().parts(cluster, moves):
-            cost = self._cost[cluster.nodes[part.moves[0].source]]
-            yield part._replace(gain=in_units(cost) if self._has_costs else cost)
+            gained = self._sum(self._sources(part.moves)) - self._sum(self._targets(part.moves) - self._used())
+            yield part._replace(gain=in_units(gained) if self._has_costs else gained)
 
     def _fullest_first(self, moves: Sequence[Reassignment]) -> Sequence[Sequence[Reassignment]]:
         names = list(self._nodes)
@@ -145,24 +171,28 @@ class ConsolidateNodesObjective(ClusterObjective):
 
     def give_up(self, groups: Sequence[Sequence[Reassignment]]) -> int | None:
         """The node onto which most replacements of others would be scheduled, which stays in use."""
-        names = list(self._nodes)
-        sources = [names[group[0].source] for group in groups]
-        attracting = max(sources, key=lambda name: self._attracted[name])
-        if not self._attracted[attracting]:
+        sources = [self._sources(group) for group in groups]
+        attracted = [max(self._attracted[name] for name in names) for names in sources]
+        attracting = attracted.index(max(attracted))
+        if not attracted[attracting]:
             return None
         self._attracted.clear()
-        self._emptied -= {attracting}
-        return sources.index(attracting)
+        self._emptied -= sources[attracting]
+        return attracting
 
     def gain_of(self, moves: Sequence[Reassignment]) -> Callable[[], Verdict]:
         """That the node is empty then: what pods leave may be taken by pending pods that had no room before."""
-        name, before = list(self._nodes)[moves[0].source], self._used()
+        names, before = self._sources(moves), self._used()
 
         def gain() -> Verdict:
-            taken = sorted(self._used() - (before - {name}))
-            if not taken:
+            used = self._used()
+            opened = used - before
+            taken = sorted(used & names if self._uses_empty else used - (before - names))
+            if taken:
+                return refuse(Reason.NO_GAIN, f"pending pods would be scheduled onto {taken[0]} after the evictions")
+            if not opened or self._sum(opened) < self._sum(before - used):
                 return ACCEPTED
-            return refuse(Reason.NO_GAIN, f"pending pods would be scheduled onto {taken[0]} after the evictions")
+            return refuse(Reason.NO_GAIN, f"{', '.join(sorted(opened))} would be used instead, which costs no less")
 
         return gain
 
@@ -196,7 +226,7 @@ class ConsolidateNodesObjective(ClusterObjective):
         if node in self._emptied:
             self._attracted[node] += 1
             return refuse(Reason.OTHER_LANDING, f"{would}, which the plan empties", node)
-        if not self._in_use.num_pods(node):
+        if not (self._uses_empty or self._in_use.num_pods(node)):
             return refuse(Reason.OTHER_LANDING, f"{would}, which is not in use", node)
         need = self._evictor.prover().openings().need(pod)
         over = self._most.resources_over(RequestsAsUsage(self._evictor).of(node), need)

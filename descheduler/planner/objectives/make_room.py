@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -41,7 +41,7 @@ class MakeRoomObjective(ClusterObjective):
 
     name = "MakeRoom"
     noun, state = "pod", "pending"
-    is_in_bundles = is_planned_further = True
+    is_in_bundles = is_planned_further = lets_go_nowhere = True
 
     def __init__(self, args: MakeRoomArgs, handle: StrategyHandle, nodes: Sequence[Node]) -> None:
         self._evictor = handle.evictor
@@ -148,12 +148,20 @@ class MakeRoomObjective(ClusterObjective):
         return f"{super().change(before, after)}{_onto(self._waiting, self._nodes_of_pending())}"
 
     def remarks(self, against: Mapping[PodIdentity, str]) -> Sequence[str]:
-        """How many pods need no room, and of how many that is unknown; and which names select no pod."""
+        """Why no room helps pods; how many need none, and of how many that is unknown; which names select no pod."""
         del against
         beside = self._beside()
         found = [f"{counted(number, 'more pod')} {text}" for number, text in beside[:1]]
         found += [f"{number:,} more {text}" for number, text in beside[1:]]
-        return tuple(filter(None, (", ".join(found), self._selection.fault)))
+        return tuple(filter(None, (*self._refusals(), ", ".join(found), self._selection.fault)))
+
+    def _refusals(self) -> Iterator[str]:
+        """Why schedulers look at no node for pods that are pending, with the number of such pods."""
+        pending, openings = self.pending(), self._evictor.prover().openings()
+        found = Counter(openings.refusal_of_pending(pod, pending) for pod in pending)
+        del found[""]
+        for text, number in found.most_common():
+            yield f"{counted(number, 'pod')} {'is' if number == 1 else 'are'} not scheduled onto any node: {text}"
 
     def groups(self, moves: Sequence[Reassignment]) -> Sequence[Sequence[Reassignment]]:
         """Chains of moves, each for one pending pod or gang, those for small pods first.
@@ -200,7 +208,7 @@ class MakeRoomObjective(ClusterObjective):
         found: dict[Reassignment, tuple[HeldRoom, ...]] = {}
         for move, leaving in held_after(problem, moves, nodes).items():
             pod = self._cluster.pods[move.pod]
-            if move.source != PENDING or self._is_reserved_for(pod, leaving):
+            if nodes[move.target] and (move.source != PENDING or self._is_reserved_for(pod, leaving)):
                 found[leaving] = (*found.get(leaving, ()), HeldRoom(pod, nodes[move.target]))
         return found
 

@@ -8,12 +8,14 @@ from typing import Any
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.node import Node
 from descheduler.planner.args import PlannerObjective
-from descheduler.planner.objective_args import SHARED_GPUS, ReduceFragmentationArgs
+from descheduler.planner.objective_args import DEFERRED_RESIZES, SHARED_GPUS, MakeRoomArgs, ReduceFragmentationArgs
 from descheduler.planner.objectives.balance_utilization import BalanceUtilizationObjective
 from descheduler.planner.objectives.cluster_objective import ClusterObjective
 from descheduler.planner.objectives.consolidate_nodes import ConsolidateNodesObjective
+from descheduler.planner.objectives.deferred_resizes import DeferredResizesObjective
 from descheduler.planner.objectives.drain_nodes import DrainNodesObjective
 from descheduler.planner.objectives.make_room import MakeRoomObjective
+from descheduler.planner.objectives.reduce_cost import ReduceCostObjective
 from descheduler.planner.objectives.reduce_fragmentation import ReduceFragmentationObjective
 from descheduler.planner.objectives.reduce_gpu_fragmentation import ReduceGpuFragmentationObjective
 from descheduler.planner.objectives.repair_violations import RepairViolationsObjective
@@ -27,12 +29,17 @@ def _fragmentation(args: ReduceFragmentationArgs, handle: StrategyHandle, nodes:
     )
 
 
+def _room(args: MakeRoomArgs, handle: StrategyHandle, nodes: Sequence[Node]) -> ClusterObjective:
+    return (DeferredResizesObjective if args.pods == DEFERRED_RESIZES else MakeRoomObjective)(args, handle, nodes)
+
+
 OBJECTIVES: Mapping[str, Callable[[Any, StrategyHandle, Sequence[Node]], ClusterObjective]] = {
     "balanceUtilization": BalanceUtilizationObjective,
     "consolidateNodes": ConsolidateNodesObjective,
-    "makeRoom": MakeRoomObjective,
+    "makeRoom": _room,
     "repairViolations": RepairViolationsObjective,
     "reduceFragmentation": _fragmentation,
+    "reduceCost": ReduceCostObjective,
     "drainNodes": DrainNodesObjective,
 }
 """A new objective is a field of `PlannerObjective`, a module like the others, and a row here."""

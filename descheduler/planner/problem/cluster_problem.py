@@ -129,6 +129,7 @@ def cluster_problem(
     most_text: str = "",
     cost_of: Callable[[Sequence[Pod]], Ints] | None = None,
     looks_at_devices: bool = True,
+    is_disposable: Callable[[Pod], bool] = lambda pod: False,
 ) -> ClusterProblem:
     """The problem of moving pods of `nodes` among them, as the cluster is with everything that is booked.
 
@@ -139,6 +140,7 @@ def cluster_problem(
     most:    evictions at most; `most_text` is what reports call this limit.
     cost_of: int64[P], what the evictions of pods cost; None: 1 each.
     looks_at_devices: otherwise nodes are open to pods whatever is left of their devices.
+    is_disposable: pods that may be moved although their replacement lands nowhere.
 
     Rules are: required anti-affinity and topology spread of pods among their own kind, and what limits and budgets
     leave; everything else that stands between pods counts as it is now.
@@ -154,7 +156,7 @@ def cluster_problem(
     held = _held_by_others(openings.taken[:, columns].T, need, assignment)
     classes = _Classes(openings, columns, looks_at_devices=looks_at_devices)
     stay = frozenset(kept)
-    rows = [_row(pod, evictor, view, classes, stay) for pod in placed]
+    rows = [_row(pod, evictor, view, classes, stay, has_to_land=not is_disposable(pod)) for pod in placed]
     rows += [classes.row_of_pending(pod, pending) for pod in pending]
     problem = make_problem(
         # What no node has fits nowhere, however much it is: problems take no numbers as large as pods may request.
@@ -201,14 +203,21 @@ def _still_there(view: ClusterView, evictor: PluginEvictor, nodes: Sequence[Node
 
 
 def _row(
-    pod: Pod, evictor: PluginEvictor, view: ClusterView, classes: _Classes, kept: frozenset[PodIdentity]
+    pod: Pod,
+    evictor: PluginEvictor,
+    view: ClusterView,
+    classes: _Classes,
+    kept: frozenset[PodIdentity],
+    *,
+    has_to_land: bool,
 ) -> int | None:
-    """The class of a pod that may be moved; None for one that stays."""
+    """The class of a pod that may be moved; None for one that stays. Where it has to land, one that cannot stays."""
     if identity_of(pod) in kept or view.is_arrival(pod) or pod.is_terminating:
         return None
     if not evictor.filter(pod).is_accepted or not evictor.pre_eviction_filter(pod).is_accepted:
         return None
-    return classes.row(pod)
+    row = classes.row(pod)
+    return 0 if row is None and not has_to_land else row
 
 
 class _Classes:

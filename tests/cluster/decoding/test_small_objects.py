@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.model.objects import LimitRange, PriorityClass, ResourceQuota, RuntimeClass, Service
+from descheduler.model.objects import AdmittedRange, LimitRange, PriorityClass, ResourceQuota, RuntimeClass, Service
 from descheduler.model.selection.taints import Toleration
 from tests.builders import node_object
 
@@ -37,7 +37,8 @@ def test_limit_range_keeps_what_containers_get_by_default() -> None:
 
     snapshot = snapshot_of("LimitRange", spec={"limits": limits})
 
-    defaults = LimitRange("shop", "x", {"cpu": 10**9}, {"cpu": 2 * 10**9}, pod_most={"cpu": 9 * 10**9})
+    of_pods = AdmittedRange(most={"cpu": 9 * 10**9})
+    defaults = LimitRange("shop", "x", {"cpu": 10**9}, {"cpu": 2 * 10**9}, of_pods=of_pods)
     assert snapshot.limit_ranges == (defaults,)
 
 

@@ -276,7 +276,7 @@ def _cluster_objects() -> dict[str, Object]:
                         "min": {"cpu": "100m"},
                         "default": {"cpu": "2"},
                         "defaultRequest": {"cpu": "1"},
-                        "maxLimitRequestRatio": {"cpu": CANARY},
+                        "maxLimitRequestRatio": {"cpu": "4"},
                     }
                 ]
             }

@@ -411,7 +411,7 @@ def full_pod() -> Object:
             "resize": CANARY,
             "resourceClaimStatuses": [{"name": "gpu", "resourceClaimName": "gpu-1"}],
             "extendedResourceClaimStatus": {
-                "resourceClaimName": CANARY,
+                "resourceClaimName": "gpu-2",
                 "requestMappings": [{"containerName": CANARY}],
             },
             "allocatedResources": {"cpu": "8"},

@@ -77,17 +77,21 @@ def test_table_says_once_which_pods_compete() -> None:
     assert "a-0 and 2 more" in table
 
 
-def test_all_are_evicted_in_waves_where_jobs_carry_them_out() -> None:
+@pytest.mark.parametrize(
+    ("small", "large"),
+    [pytest.param("a", "b", id="the small ones first"), pytest.param("b", "a", id="the large ones first")],
+)
+def test_all_are_evicted_in_waves_where_jobs_carry_them_out(small: str, large: str) -> None:
     """The large ones have their nodes before the small ones look for one."""
-    nodes, pods = seven_pods("b", "a")
+    nodes, pods = seven_pods(small, large)
     policy = by_jobs()
     web = Workload("ReplicaSet", "default", "web", "replicaset-web", 7)
 
     decisions = run(nodes, pods, policy, kinds=JOBS, workloads={web.uid: web})
 
     assert [(move.pod.name, move.wave) for move in decisions.moves] == [
-        *((f"a-{index}", 1) for index in range(3)),
-        *((f"b-{index}", 2) for index in range(4)),
+        *((f"{large}-{index}", 1) for index in range(3)),
+        *((f"{small}-{index}", 2) for index in range(4)),
     ]
     assert decisions.together is not None
     assert (decisions.together.verdict.value, decisions.together.is_proven) == ("lands", True)

@@ -55,6 +55,7 @@ def test_facts_show_what_is_requested_now_and_after_the_run() -> None:
             NodeResource(resource="pods", allocatable=110, requested=1, planned=0),
         ),
         batch=(),
+        devices=(),
     )
 
 

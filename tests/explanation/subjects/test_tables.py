@@ -255,6 +255,7 @@ def test_a_node_shows_how_full_it_is_and_will_be(planned: int, expected: str) ->
         num_pods=1,
         resources=(NodeResource(resource="cpu", allocatable=4000, requested=500, planned=planned),),
         batch=(),
+        devices=(),
     )
     node = NodeExplanation(
         facts=facts,

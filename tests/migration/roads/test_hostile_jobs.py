@@ -186,6 +186,8 @@ BROKEN = [
     pytest.param({"deleteOptions": "x"}, None, "spec.deleteOptions: Expected `object | null`", id="odd options"),
     pytest.param({"podRef": 5}, None, "spec.podRef is 5: Expected `object | null`", id="a pod that is none"),
     pytest.param({}, {"phase": 5}, "status.phase is 5: Expected `str | null`", id="a phase that is none"),
+    pytest.param({}, {"phase": []}, "status.phase: Expected `str | null`", id="a list as phase"),
+    pytest.param({}, {"phase": {}}, "status.phase: Expected `str | null`", id="an object as phase"),
     pytest.param({}, {"conditions": "x"}, "status.conditions: Expected `array | null`", id="odd conditions"),
     pytest.param(
         {"reservationOptions": {"template": []}}, None, "spec.reservationOptions.template: Expected", id="list"

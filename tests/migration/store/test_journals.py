@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import pytest
 from msgspec.structs import replace
 
+from descheduler.migration.room.koordinator.live_reservations import decode_any_reservation
+from descheduler.migration.room.placeholder.ours import decode_placeholder
+from descheduler.migration.room.placeholder.pod import PlaceholderSettings
+from descheduler.migration.store.broken_jobs import decode_any_job
 from descheduler.migration.store.journal import NewJob
 from tests.living.builders import living_cluster
 from tests.living.cluster import LivingCluster
 from tests.migration.roads.playing import Play
+from tests.worlds.mutations import mutations
+from tests.worlds.samples import SAMPLES
 
 KEPT = pytest.mark.parametrize("keeps_objects", [True, False], ids=["PodMigrationJobs", "ConfigMaps"])
 
@@ -41,3 +50,21 @@ def test_job_whose_node_the_scheduler_chooses_has_no_annotation_of_one(keeps_obj
     created = journal.create(wanted(), journal.new_name())
 
     assert (created.held_on, "descheduler/target-node" in created.annotations) == ("", False)
+
+
+@pytest.mark.parametrize(
+    ("kind", "decode"),
+    [
+        ("PodMigrationJob", decode_any_job),
+        ("Reservation", decode_any_reservation),
+        ("Pod", partial(decode_placeholder, owner="p", settings=PlaceholderSettings())),
+    ],
+)
+def test_damaged_object_is_read_or_is_no_such_object(kind: str, decode: Callable[[bytes], object]) -> None:
+    """Lists pass over objects for which ValueError is raised, and for no other error."""
+    for item in mutations(SAMPLES[kind], 200, seed=4):
+        try:
+            found = decode(item)
+        except (ValueError, RecursionError):
+            continue
+        assert found is not None

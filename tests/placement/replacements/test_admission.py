@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
 from descheduler.placement.landings.landing import LandingVerdict
 from descheduler.placement.prover import LandingProver
 from descheduler.placement.replacements.replacement import ReplacementMaker
@@ -9,14 +14,29 @@ from tests.builders import Object, pod_object
 from tests.placement.workloads import cluster_of, pod_named, workload_object
 
 
-def quota(*, hard: str, used: str) -> Object:
-    """A quota of CPU."""
+def quota(*, hard: str, used: str, of: str = "requests.cpu", scopes: Sequence[str] = ()) -> Object:
+    """A quota, of CPU unless it is told of what."""
     return {
         "apiVersion": "v1",
         "kind": "ResourceQuota",
         "metadata": {"name": "team", "namespace": "default"},
-        "status": {"hard": {"requests.cpu": hard}, "used": {"requests.cpu": used}},
+        "spec": {"scopes": list(scopes)},
+        "status": {"hard": {of: hard}, "used": {of: used}},
     }
+
+
+def limit_range(**limits: object) -> Object:
+    """A LimitRange of one item, by default about containers."""
+    metadata = {"name": "bounds", "namespace": "default"}
+    spec = {"limits": [{"type": "Container", **limits}]}
+    return {"apiVersion": "v1", "kind": "LimitRange", "metadata": metadata, "spec": spec}
+
+
+def barred(*objects: Object, template: Object | None = None, **facts: Any) -> str:
+    """Why no replacement of a pod of a ReplicaSet with `template` is created; the pod itself has `facts`."""
+    pod = pod_object("victim", **facts)
+    snapshot = cluster_of(pod, workload_object("ReplicaSet/web", template=template or pod), *objects)
+    return ReplacementMaker(snapshot).replacement_of(pod_named(snapshot, "victim")).barred
 
 
 def test_quota_that_the_victim_fills_has_room_again_when_it_is_gone() -> None:
@@ -55,3 +75,58 @@ def test_barred_replacement_does_not_land() -> None:
         LandingVerdict.NO,
         "ResourceQuota team is exceeded by the replacement pod, even without this pod",
     )
+
+
+EXCEEDED = "ResourceQuota team is exceeded by the replacement pod, even without this pod"
+
+
+@pytest.mark.parametrize("prefix", ["", "requests."])
+@pytest.mark.parametrize("resource", ["ephemeral-storage", "hugepages-2Mi"])
+def test_quota_counts_what_it_names_with_or_without_a_prefix(resource: str, prefix: str) -> None:
+    larger = pod_object("t", requests={resource: "4Mi"})
+    full = quota(hard="2Mi", used="2Mi", of=f"{prefix}{resource}")
+
+    assert barred(full, template=larger, requests={resource: "2Mi"}) == EXCEEDED
+
+
+def test_quota_counts_the_limits_of_init_containers() -> None:
+    template = pod_object("t", spec={"initContainers": [{"name": "i", "image": "i", "resources": {"limits": BIG}}]})
+
+    assert barred(quota(hard="1", used="1", of="limits.cpu"), template=template, limits={"cpu": "1"}) == EXCEEDED
+
+
+BIG = {"cpu": "2"}
+TERM = {"topologyKey": "zone", "labelSelector": {}}
+
+
+@pytest.mark.parametrize(
+    ("term", "expected"),
+    [
+        pytest.param({"namespaces": ["other"]}, EXCEEDED, id="names a namespace"),
+        pytest.param({"namespaceSelector": {}}, EXCEEDED, id="selects namespaces"),
+        pytest.param({}, "", id="is about its own namespace"),
+    ],
+)
+def test_quota_on_affinity_across_namespaces_covers_pods_that_have_some(term: Object, expected: str) -> None:
+    preferred = [{"weight": 1, "podAffinityTerm": {**TERM, **term}}]
+    affinity = {"podAntiAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": preferred}}
+    full = quota(hard="0", used="1", of="pods", scopes=["CrossNamespacePodAffinity"])
+
+    assert barred(full, affinity=affinity) == expected
+
+
+RATIO = "LimitRange bounds does not admit the replacement pod: the limit of cpu is too far above its request "
+RATIO += "(maxLimitRequestRatio)"
+
+
+@pytest.mark.parametrize("kind", ["Container", "Pod"])
+@pytest.mark.parametrize(
+    ("resources", "expected"),
+    [
+        pytest.param({"cpu": "1", "limits": {"cpu": "1500m"}}, "", id="at the ratio"),
+        pytest.param({"cpu": "1", "limits": {"cpu": "1501m"}}, RATIO, id="above the ratio"),
+        pytest.param({"cpu": "1"}, RATIO, id="without a limit"),
+    ],
+)
+def test_limit_range_bounds_limits_by_requests(kind: str, resources: dict[str, Any], expected: str) -> None:
+    assert barred(limit_range(type=kind, maxLimitRequestRatio={"cpu": "1.5"}), **resources) == expected

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from descheduler.placement.replacements.answer import Returns
-from tests.builders import Object, owner, pod_object
+from tests.builders import Object, node_object, owner, pod_object
 from tests.placement.replacements.controllers.answers import answer
 from tests.placement.workloads import workload_object
 
@@ -67,3 +67,43 @@ def test_pod_that_no_owner_controls_is_not_created_again() -> None:
     made = answer(pod_object("victim", owners=[reference]), workload_object("ReplicaSet/web"))
 
     assert made.returns is Returns.NOT_CREATED
+
+
+LOST = node_object("a", taints=["node.kubernetes.io/unreachable:NoExecute"], ready=False)
+
+
+@pytest.mark.parametrize(
+    ("workload", "facts", "conditions"),
+    [
+        pytest.param(
+            "StatefulSet/db",
+            {"podManagementPolicy": "Parallel"},
+            ("StatefulSet db waits until pod db-0 is gone: node a is unreachable",),
+            id="StatefulSet",
+        ),
+        pytest.param(
+            "DaemonSet/db",
+            {},
+            ("DaemonSet db waits until pod db-0 is gone: node a is unreachable",),
+            id="DaemonSet",
+        ),
+        pytest.param("ReplicaSet/db", {}, (), id="ReplicaSet"),
+        pytest.param("Job/db", {}, (), id="Job"),
+    ],
+)
+def test_pod_of_an_unreachable_node_is_not_gone_for_those_who_wait_for_that(
+    workload: str, facts: Object, conditions: tuple[str, ...]
+) -> None:
+    victim = pod_object("db-0", owners=[owner(workload)], tolerations=[{"operator": "Exists"}])
+
+    made = answer(victim, workload_object(workload, template=victim, **facts), LOST, of="db-0")
+
+    assert (made.is_created, made.conditions) == (True, conditions)
+
+
+def test_job_that_counts_finished_pods_alone_creates_none_for_a_pod_of_an_unreachable_node() -> None:
+    victim = pod_object("sum", owners=[owner("Job/sum")])
+
+    made = answer(victim, workload_object("Job/sum", podReplacementPolicy="Failed"), LOST, of="sum")
+
+    assert made.cause == "Job sum waits until the pod has stopped (podReplacementPolicy: Failed)"

@@ -143,6 +143,19 @@ def test_overcommit_admits_jobs_beyond_what_is_idle() -> None:
     assert made.jobs["batch/job"].phase == "Inqueue"
 
 
+def test_names_of_quotas_are_not_resources() -> None:
+    """The controller of Jobs writes them beside the resources that they are about (`GetPodQuotaUsage`)."""
+    resources = {"nvidia.com/gpu": "2", "requests.nvidia.com/gpu": "2", "requests.cpu": "2", "count/pods": "2"}
+    wanting = group("job", phase="Pending", minResources=resources)
+    made = session(
+        node("a", **{"nvidia.com/gpu": "2"}), wanting, pods("job", 1), actions="enqueue", tiers=[["gang", "overcommit"]]
+    )
+
+    run_cycle(made)
+
+    assert made.jobs["batch/job"].phase == "Inqueue"
+
+
 def test_preempt_evicts_the_lowest_task_and_holds_its_room() -> None:
     made = session(
         node("a", cpu="2"),

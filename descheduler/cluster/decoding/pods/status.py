@@ -15,7 +15,7 @@ from descheduler.cluster.decoding.wire import (
     StatusWire,
     Wire,
 )
-from descheduler.model.pod import ContainerStatus, PodCondition
+from descheduler.model.pod import EXTENDED_CLAIM, ContainerStatus, PodCondition
 
 __all__ = ["PodStatus", "StatusDecoder", "decode_conditions", "is_ready"]
 
@@ -30,6 +30,7 @@ class _ClaimStatusWire(Wire):
 
 _NO_CLAIMS: Mapping[str, str] = {}
 _decode_claim_statuses = msgspec.json.Decoder(list[_ClaimStatusWire] | None).decode
+_decode_claim_status = msgspec.json.Decoder(_ClaimStatusWire | None).decode
 _decode_conditions = msgspec.json.Decoder(list[ConditionWire] | None).decode
 
 
@@ -101,7 +102,7 @@ class StatusDecoder:
                 containers=self._states(told.container_statuses),
                 init_containers=self._states(told.init_container_statuses),
                 ephemeral_containers=self._states(told.ephemeral_container_statuses),
-                generated_claims=_generated_claims(bytes(told.resource_claim_statuses)),
+                generated_claims=_generated_claims(told),
             )
             self._last_told = told
         return self._last
@@ -126,6 +127,10 @@ def _container_status(status: ContainerStatusWire) -> ContainerStatus:
     )
 
 
-def _generated_claims(block: bytes) -> Mapping[str, str]:
-    statuses: list[_ClaimStatusWire] | None = _decode_claim_statuses(block)
-    return {each.name or "": each.resource_claim_name or "" for each in statuses} if statuses else _NO_CLAIMS
+def _generated_claims(told: StatusWire) -> Mapping[str, str]:
+    statuses: list[_ClaimStatusWire] | None = _decode_claim_statuses(bytes(told.resource_claim_statuses))
+    found = {each.name or "": each.resource_claim_name or "" for each in statuses or ()}
+    extended: _ClaimStatusWire | None = _decode_claim_status(bytes(told.extended_resource_claim_status))
+    if extended is not None and extended.resource_claim_name:
+        found[EXTENDED_CLAIM] = extended.resource_claim_name
+    return found or _NO_CLAIMS

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 
 import msgspec
 
@@ -16,13 +17,13 @@ from descheduler.model.resource_claims import (
     CounterSet,
     DeviceCapacity,
     DeviceClass,
+    DeviceTaint,
     DeviceTaintRule,
     NodeReach,
     ResourceSlice,
     SliceDevice,
     VersionAttribute,
 )
-from descheduler.model.selection.taints import Taint
 
 __all__ = ["SelectorWire", "decode_device_class", "decode_device_taint_rule", "decode_resource_slice", "expressions"]
 
@@ -73,6 +74,10 @@ class _CounterSetWire(Wire):
     counters: dict[str, _CounterWire | None] | None = None
 
 
+class _DeviceTaintWire(TaintWire):
+    time_added: datetime | None = None
+
+
 class _DeviceBodyWire(Wire):
     """A device but for its name, which v1beta1 has under `basic`."""
 
@@ -82,7 +87,7 @@ class _DeviceBodyWire(Wire):
     node_name: str | None = None
     node_selector: msgspec.Raw = ABSENT
     all_nodes: bool | None = None
-    taints: list[TaintWire] | None = None
+    taints: list[_DeviceTaintWire] | None = None
     binds_to_node: bool | None = None
     binding_conditions: list[str] | None = None
     binding_failure_conditions: list[str] | None = None
@@ -134,7 +139,7 @@ class _DeviceSelectorWire(Wire):
 
 class _RuleSpecWire(Wire):
     device_selector: _DeviceSelectorWire | None = None
-    taint: TaintWire | None = None
+    taint: _DeviceTaintWire | None = None
 
 
 class _RuleWire(Wire):
@@ -184,7 +189,7 @@ def decode_device_taint_rule(block: bytes) -> DeviceTaintRule:
     selector = spec.device_selector or _DeviceSelectorWire()
     return DeviceTaintRule(
         name=metadata.name or "",
-        taint=_taint(spec.taint or TaintWire()),
+        taint=_taint(spec.taint or _DeviceTaintWire()),
         has_selector=spec.device_selector is not None,
         driver=selector.driver,
         pool=selector.pool,
@@ -217,8 +222,8 @@ def _reach(wire: _SliceSpecWire | _DeviceBodyWire) -> NodeReach:
     return NodeReach(wire.node_name or "", decode_node_affinity(bytes(wire.node_selector)), bool(wire.all_nodes))
 
 
-def _taint(wire: TaintWire) -> Taint:
-    return Taint(wire.key or "", wire.value or "", wire.effect or "")
+def _taint(wire: _DeviceTaintWire) -> DeviceTaint:
+    return DeviceTaint(wire.key or "", wire.value or "", wire.effect or "", set_time(wire.time_added))
 
 
 def _attribute(wire: _AttributeWire) -> Attribute:

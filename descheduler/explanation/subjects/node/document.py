@@ -16,6 +16,7 @@ __all__ = [
     "Departure",
     "DrainBlocker",
     "ExpectedArrival",
+    "NodeDevices",
     "NodeExplanation",
     "NodeFacts",
     "NodeLanding",
@@ -60,10 +61,31 @@ class BatchFigures(Fields, frozen=True):
     limit: int | None
 
 
+class NodeDevices(Fields, frozen=True):
+    """Devices of ResourceSlices that pods on the node can use, of one driver and DeviceClass.
+
+    A device that several classes select counts for each; `device_class` is empty where none selects it. `in_use`
+    devices are allocated, `shared` ones in part. `tainted` ones are not in use and have a taint of effect NoSchedule or
+    NoExecute. `unusable` ones belong to an incomplete or invalid pool, or need more shared counters than are left. All
+    others are `free`, and `planned_free` after the run; without a policy the two are equal.
+    """
+
+    driver: str
+    device_class: str = msgspec.field(name="class")
+    num_devices: int = msgspec.field(name="devices")
+    in_use: int
+    shared: int
+    tainted: int
+    unusable: int
+    free: int
+    planned_free: int
+
+
 class NodeFacts(Fields, frozen=True):
     """The node as the snapshot has it. `taints` are written `key=value:Effect`.
 
-    `num_pods` counts the pods that have not finished. `batch` is empty where Koordinator measures nothing.
+    `num_pods` counts the pods that have not finished. `batch` is empty where Koordinator measures nothing, `devices`
+    where no ResourceSlice has devices for the node.
     """
 
     name: str
@@ -73,6 +95,7 @@ class NodeFacts(Fields, frozen=True):
     num_pods: int = msgspec.field(name="pods")
     resources: tuple[NodeResource, ...]
     batch: tuple[BatchFigures, ...]
+    devices: tuple[NodeDevices, ...]
 
 
 class Departure(Fields, frozen=True):

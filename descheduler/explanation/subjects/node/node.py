@@ -17,6 +17,7 @@ from descheduler.explanation.subjects.node.document import (
     Departure,
     DrainBlocker,
     ExpectedArrival,
+    NodeDevices,
     NodeExplanation,
     NodeFacts,
     NodeLanding,
@@ -32,9 +33,11 @@ from descheduler.explanation.watching.watched_run import WatchedRun
 from descheduler.model.koordinator.batch_resources import BATCH_NAMES, batch_resources
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
+from descheduler.model.resource_claims import SLICE_KIND
 from descheduler.model.selection.labels import EVERYTHING
 from descheduler.model.verdict import Reason
 from descheduler.placement.landings.landing import Landing
+from descheduler.placement.plugins.dynamic_resources.inventory import DeviceInventory
 from descheduler.placement.plugins.taint_toleration import taint_text
 from descheduler.placement.shadow.node_table import PODS_ROW, NodeTable, amount
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
@@ -63,9 +66,9 @@ def explain_node(
     """The explanation of `node` without a policy: where each of its pods would go by itself, and warnings."""
     moved = MovedCluster(snapshot, settings, now=now)
     landings = [(pod, moved.landing_of(pod)) for pod in pods_of(node, snapshot)]
-    table = ShadowCluster(snapshot, version=settings.version).table
+    cluster = ShadowCluster(snapshot, version=settings.version)
     explanation = NodeExplanation(
-        facts=node_facts(node, snapshot, table, table),
+        facts=node_facts(node, cluster, cluster),
         role="without policy",
         unjudged="",
         departures=(),
@@ -99,7 +102,7 @@ def explain_node_after(
     stays = [stay for pod in pods_of(node, snapshot) if id(pod) not in leaving for stay in _stays(pod, run)]
     num_staying = sum(id(pod) not in leaving for pod in pods_of(node, snapshot))
     with moved.settled() as after:
-        facts = node_facts(node, snapshot, ShadowCluster(snapshot, version=settings.version).table, after.table)
+        facts = node_facts(node, ShadowCluster(snapshot, version=settings.version), after)
     explanation = NodeExplanation(
         facts=facts,
         role="judged" if _is_judged(node, run.decisions.policy) else "left out",
@@ -202,10 +205,11 @@ def _landing(pod: Pod, landing: Landing) -> NodeLanding:
 _MEASURES = ("capacity", "margin", "reserved", "system_used", "pods_used", "pods_requested", "allocatable")
 
 
-def node_facts(node: Node, snapshot: Snapshot, now: NodeTable, after: NodeTable) -> NodeFacts:
-    """The facts of `node`, with its columns as they are and as they will be."""
+def node_facts(node: Node, cluster: ShadowCluster, after: ShadowCluster) -> NodeFacts:
+    """The facts of `node`, in its cluster as it is and as it will be."""
+    now = cluster.table
     place = now.index[node.name]
-    planned = _requests(after, place)
+    planned = _requests(after.table, place)
     requested = _requests(now, place)
     return NodeFacts(
         name=node.name,
@@ -223,8 +227,26 @@ def node_facts(node: Node, snapshot: Snapshot, now: NodeTable, after: NodeTable)
             for name in now.resources
             if now.allocatable[now.row(name), place] or requested.get(name) or planned.get(name)
         ),
-        batch=tuple(_batch_figures(node, snapshot)),
+        batch=tuple(_batch_figures(node, cluster.snapshot)),
+        devices=tuple(_devices(node, cluster, after)),
     )
+
+
+def _devices(node: Node, cluster: ShadowCluster, after: ShadowCluster) -> Iterator[NodeDevices]:
+    if SLICE_KIND not in cluster.snapshot.kinds:
+        return
+    for now, then in zip(DeviceInventory(cluster).on(node), DeviceInventory(after).on(node), strict=True):
+        yield NodeDevices(
+            driver=now.driver,
+            device_class=now.device_class,
+            num_devices=now.total,
+            in_use=now.in_use,
+            shared=now.shared,
+            tainted=now.tainted,
+            unusable=now.unusable,
+            free=now.free,
+            planned_free=then.free,
+        )
 
 
 def _batch_figures(node: Node, snapshot: Snapshot) -> Iterator[BatchFigures]:

@@ -9,6 +9,7 @@ from descheduler.explanation.subjects.node.document import (
     BatchFigures,
     Departure,
     DrainBlocker,
+    NodeDevices,
     NodeExplanation,
     NodeFacts,
 )
@@ -65,7 +66,32 @@ def _facts(facts: NodeFacts, style: TableStyle) -> Iterator[str]:
     ]
     header = ["RESOURCE", "ALLOCATABLE", "REQUESTED", "SHARE", *(["AFTER RUN", "SHARE"] if is_planned else [])]
     yield from style.table(header, rows if is_planned else [row[:-1] for row in rows])
+    yield from _devices(facts.devices, style)
     yield from _batch(facts.batch, style)
+
+
+def _devices(figures: Sequence[NodeDevices], style: TableStyle) -> Iterator[str]:
+    """The devices of resource claims by class and driver; columns in which every number is 0 are left out."""
+    counts = {
+        "IN USE": [each.in_use for each in figures],
+        "SHARED": [each.shared for each in figures],
+        "TAINTED": [each.tainted for each in figures],
+        "UNUSABLE": [each.unusable for each in figures],
+        "FREE": [each.free for each in figures],
+    }
+    if any(each.planned_free != each.free for each in figures):
+        counts["FREE AFTER RUN"] = [each.planned_free for each in figures]
+    shown = {header: numbers for header, numbers in counts.items() if any(numbers) or header == "FREE"}
+    rows = [
+        [
+            each.device_class or "none",
+            each.driver,
+            str(each.num_devices),
+            *(str(shown[header][place]) for header in shown),
+        ]
+        for place, each in enumerate(figures)
+    ]
+    yield from style.table(["DEVICE CLASS", "DRIVER", "DEVICES", *shown], rows)
 
 
 def _batch(figures: Sequence[BatchFigures], style: TableStyle) -> Iterator[str]:

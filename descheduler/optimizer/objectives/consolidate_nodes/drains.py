@@ -18,6 +18,7 @@ class Drains:
     can_empty:      bool[N], nodes with pods, all of which can leave and fit on another node beside the pods that it
                     has, that are not protected. Pods of nodes that stay in use stay there.
     is_used:        bool[N], nodes with pods, and those that may receive some.
+    opens:          bool[N], those that may receive some and have none.
     num_pods, home: int64[N], and the pods of each node, int64[p].
     usage, share:   float64[R, N], and float64[N], the fullest resource of each node.
     limit:          float64[R, N], what a node that stays may hold: its ceiling, or its usage where that is more.
@@ -31,6 +32,7 @@ class Drains:
         placed = problem.assignment >= 0
         self.num_pods = np.bincount(problem.assignment[placed], minlength=problem.num_nodes)
         self.is_used: Bools = (self.num_pods > 0) | receives
+        self.opens: Bools = receives & (self.num_pods == 0)
         usage = problem.usage(problem.assignment)
         fits = fits_elsewhere(problem, np.maximum(ceiling - usage, 0), self.is_used)
         pinned = np.bincount(problem.assignment[placed & ~(fits & can_leave(problem))], minlength=problem.num_nodes)

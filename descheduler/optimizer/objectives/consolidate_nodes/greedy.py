@@ -11,7 +11,7 @@ from descheduler.optimizer.arrays import Bools, Floats, Ints
 from descheduler.optimizer.objectives.consolidate_nodes.drains import Drains
 from descheduler.optimizer.placement import Arrangement
 
-__all__ = ["ORDERS", "GreedyOrder", "drain_greedily", "try_to_empty"]
+__all__ = ["ORDERS", "GreedyOrder", "drain_greedily", "replace_greedily"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,31 +25,62 @@ class GreedyOrder:
 ORDERS = tuple(GreedyOrder(fewest, best) for fewest in (True, False) for best in (True, False))
 
 
+_MOST_IN_VAIN = 3
+"""So many nodes are opened one after the other without a gain, after which no more are."""
+
+
 def drain_greedily(drains: Drains, placement: Arrangement, order: GreedyOrder, weight: Ints) -> None:
-    """Empties nodes in `order`, per unit of `weight` (int64[N]); a node that received pods is not emptied."""
+    """Empties nodes in `order`, per unit of `weight` (int64[N]); a node that received pods is not emptied.
+
+    Nodes that have no pods and count something are not opened.
+    """
+    _drain(drains, placement, order, weight, drains.is_used & ~(drains.opens & (weight > 0)))
+
+
+def replace_greedily(drains: Drains, placement: Arrangement, order: GreedyOrder, weight: Ints) -> None:
+    """Opens nodes without pods where more weight is emptied onto them than they count, the lightest first."""
+    opened, num_in_vain = np.flatnonzero(drains.opens & (weight > 0)), 0
+    is_open = drains.is_used & ~np.isin(np.arange(drains.problem.num_nodes), opened)
+    for node in opened[np.argsort(weight[opened], kind="stable")].tolist():
+        before, is_open[node] = placement.at.copy(), True
+        emptied = _drain(drains, placement, order, weight, is_open)
+        if emptied <= weight[node]:
+            placement.reset(before)
+            is_open[node] = False
+            num_in_vain += 1
+        if num_in_vain == _MOST_IN_VAIN:
+            break
+
+
+def _drain(drains: Drains, placement: Arrangement, order: GreedyOrder, weight: Ints, is_open: Bools) -> int:
+    """Empties nodes onto those that are open (bool[N]); what they count together."""
     receives = np.zeros(drains.problem.num_nodes, bool)
-    for node in _in_order(drains, order, weight):
+    receives[placement.at[placement.problem.moved(placement.at)]] = True
+    emptied = 0
+    for node in _in_order(drains, placement, order, weight):
         if receives[node]:
             continue
-        targets = _targets(drains, placement, node)
-        for target in try_to_empty(drains, placement, node, targets, best_fit=order.best_fit):
-            receives[target] = True
+        targets = _targets(drains, placement, node, is_open)
+        taken = _try_to_empty(drains, placement, node, targets, best_fit=order.best_fit)
+        receives[taken] = True
+        emptied += int(weight[node]) if taken else 0
+    return emptied
 
 
-def _in_order(drains: Drains, order: GreedyOrder, weight: Ints) -> Iterator[int]:
-    nodes = np.flatnonzero(drains.can_empty)
+def _in_order(drains: Drains, placement: Arrangement, order: GreedyOrder, weight: Ints) -> Iterator[int]:
+    nodes = np.flatnonzero(drains.can_empty & ~drains.is_emptied(placement))
     price: Floats = drains.num_pods[nodes].astype(np.float64) if order.fewest_pods_first else drains.share[nodes]
     yield from nodes[np.argsort(price / np.maximum(weight[nodes], 1), kind="stable")].tolist()
 
 
-def _targets(drains: Drains, placement: Arrangement, node: int) -> Ints:
-    """Nodes in use other than `node`, ascending."""
-    stays: Bools = drains.is_used & ~drains.is_emptied(placement)
+def _targets(drains: Drains, placement: Arrangement, node: int, is_open: Bools) -> Ints:
+    """Open nodes in use other than `node`, ascending."""
+    stays: Bools = is_open & ~drains.is_emptied(placement)
     stays[node] = False
     return np.flatnonzero(stays)
 
 
-def try_to_empty(drains: Drains, placement: Arrangement, node: int, targets: Ints, *, best_fit: bool) -> list[int]:
+def _try_to_empty(drains: Drains, placement: Arrangement, node: int, targets: Ints, *, best_fit: bool) -> list[int]:
     """Moves all pods of `node` to `targets`, largest first; the nodes that got one, or nothing is moved and []."""
     done: list[tuple[int, int]] = []
     for pod in drains.largest_first(placement.evictable_on(node)).tolist():

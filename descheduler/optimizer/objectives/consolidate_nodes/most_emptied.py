@@ -1,7 +1,7 @@
 """How much can be emptied at most: volume in total and by classes of pods, and limits on moves, in one small model.
 
 With y[n] = 1 for nodes that are emptied, everything is a sum over these nodes. Pods leave a node only together, so what
-is on the other nodes stays there.
+is on the other nodes stays there. Of nodes that are opened for them, z[n] = 1, the weight is lost and the room is won.
 """
 
 from __future__ import annotations
@@ -23,34 +23,39 @@ _NO_PODS = np.zeros(0, np.int64)
 
 
 def most_emptied(drains: Drains, weight: Ints) -> tuple[int, int]:
-    """(weight that can be emptied at most, what so much costs at least); `weight` is int64[N]."""
+    """(weight that can be emptied at most, less that of nodes opened for it, what so much costs at least).
+
+    `weight` is int64[N].
+    """
     nodes = np.flatnonzero(drains.can_empty)
     if not len(nodes):
         return 0, 0
     by_volume = _most_by_volume(drains, nodes, weight)
-    rows = [*_limit_rows(drains, nodes), *_class_rows(drains, nodes)]
-    if not rows:
+    opened = np.flatnonzero(drains.opens & (weight > 0))
+    rows = [*_limit_rows(drains, nodes, opened), *_class_rows(drains, nodes, opened)]
+    if not (rows or len(opened)):
         return by_volume, _least_cost(drains, nodes, weight, by_volume)
-    weights = weight[nodes].tolist()
+    weights = [*weight[nodes].tolist(), *(-weight[opened]).tolist()]
     program = BinaryProgram(weights)
-    for amounts, most in [*rows, *_room_rows(drains, nodes, np.ones(drains.problem.num_nodes, bool))]:
+    for amounts, most in [*rows, *_room_rows(drains, nodes, opened, np.ones(drains.problem.num_nodes, bool))]:
         program.limit({index: amount for index, amount in enumerate(amounts.tolist()) if amount}, most)
     emptied = min(program.most_gained() or 0, by_volume)
     program.limit({index: -each for index, each in enumerate(weights)}, -emptied)
-    program.gains = [-int(drains.problem.cost[drains.home[node]].sum()) for node in nodes.tolist()]
+    costs = [-int(drains.problem.cost[drains.home[node]].sum()) for node in nodes.tolist()]
+    program.gains = [*costs, *([0] * len(opened))]
     return emptied, max(-(program.most_gained() or 0), _least_cost(drains, nodes, weight, emptied))
 
 
-def _limit_rows(drains: Drains, nodes: Ints) -> Iterator[tuple[Ints, int]]:
-    """(int64[n], most): how many pods of a group each node has, and how many of them may be moved in total."""
+def _limit_rows(drains: Drains, nodes: Ints, opened: Ints) -> Iterator[tuple[Ints, int]]:
+    """(int64[n + o], most): how many pods of a group nodes have, opened ones none; how many may be moved in total."""
     homes = [drains.home[node] for node in nodes.tolist()]
     leaving = np.concatenate([_NO_PODS, *homes])
     for rule in drains.problem.move_limits:
         for group, most in rule.binding(leaving):
-            yield np.array([int((rule.group[home] == group).sum()) for home in homes]), most
+            yield np.array([*(int((rule.group[home] == group).sum()) for home in homes), *([0] * len(opened))]), most
 
 
-def _class_rows(drains: Drains, nodes: Ints) -> Iterator[tuple[Ints, int]]:
+def _class_rows(drains: Drains, nodes: Ints, opened: Ints) -> Iterator[tuple[Ints, int]]:
     """The rows of `_room_rows` for the sets of nodes that most is confined to, as a share of their room."""
     problem = drains.problem
     used = np.unique(problem.pod_class[np.isin(problem.assignment, nodes)])
@@ -62,19 +67,21 @@ def _class_rows(drains: Drains, nodes: Ints) -> Iterator[tuple[Ints, int]]:
             room = np.maximum(_room(drains)[:, inside].sum(axis=1), 1.0)
             ranked.append((-float((confined / room).max()), number))
     for _, number in sorted(ranked)[:_MOST_CLASSES]:
-        yield from _room_rows(drains, nodes, sets[number])
+        yield from _room_rows(drains, nodes, opened, sets[number])
 
 
-def _room_rows(drains: Drains, nodes: Ints, inside: Bools) -> Iterator[tuple[Ints, int]]:
-    """(int64[n], most) of each resource: pods that no node but those `inside` takes find room there.
+def _room_rows(drains: Drains, nodes: Ints, opened: Ints, inside: Bools) -> Iterator[tuple[Ints, int]]:
+    """(int64[n + o], most) of each resource: pods that no node but those `inside` takes find room there.
 
-    sum_n y[n] * (confined usage[n] + room[n], if inside) <= sum_n room[n] over the nodes inside.
+    sum_n y[n] * (confined usage[n] + room[n], if inside) <= sum_n room[n] + sum_o z[o] * room[o] over the nodes inside.
     """
     room = np.where(inside, _room(drains), 0.0)
     taken = (drains.usage_of(_confined(drains, inside)) + room)[:, nodes].astype(np.int64)
-    for amounts, most in zip(taken, room.sum(axis=1).tolist(), strict=True):
+    won = room[:, opened].astype(np.int64)
+    room[:, opened] = 0.0
+    for amounts, added, most in zip(taken, won, room.sum(axis=1).tolist(), strict=True):
         if amounts.sum() > most:
-            yield amounts, int(most)
+            yield np.append(amounts, -added), int(most)
 
 
 def _confined(drains: Drains, inside: Bools) -> Bools:

@@ -13,7 +13,7 @@ from descheduler.optimizer.arrays import Bools, Floats, Ints
 from descheduler.optimizer.limits import Budget
 from descheduler.optimizer.objective import Model, Neighbourhood, Value, eviction_cost
 from descheduler.optimizer.objectives.consolidate_nodes.drains import Drains
-from descheduler.optimizer.objectives.consolidate_nodes.greedy import ORDERS, drain_greedily
+from descheduler.optimizer.objectives.consolidate_nodes.greedy import ORDERS, drain_greedily, replace_greedily
 from descheduler.optimizer.objectives.consolidate_nodes.most_allocated import MostAllocated
 from descheduler.optimizer.objectives.consolidate_nodes.most_emptied import most_emptied
 from descheduler.optimizer.objectives.consolidate_nodes.scheduled import Drain, ScheduledDrains
@@ -33,7 +33,7 @@ class ConsolidateNodes:
     ceiling:   int64[N, R], how full a node may get by pods that it receives; None: its capacity.
     weight:    int64[N], what a node in use costs; 0 only where it is protected; None: 1.
     protected: bool[N], nodes that are not emptied; None: none.
-    receives:  bool[N], nodes that may receive pods although they have none today; None: none.
+    receives:  bool[N], nodes that may receive pods although they have none today, and count from then on; None: none.
 
     Pods that are on every node (DaemonSets) are no pods here: take their requests from the capacity. Other nodes
     without pods today neither count nor receive any. A value is (weight of the nodes in use, cost of the moves).
@@ -119,6 +119,7 @@ class ConsolidateNodesGoal:
         for order in ORDERS:
             placement.reset(start)
             drain_greedily(self._drains, placement, order, self._weight)
+            replace_greedily(self._drains, placement, order, self._weight)
             plans.append(placement.at.copy())
         placement.reset(min(plans, key=self.value))
 
@@ -147,6 +148,10 @@ class ConsolidateNodesGoal:
                 model.minimise([-int(self._weight[node]) * most * steps], [goes])
                 self._take_whole(model, placement, node, goes)
                 self._keep_away(model, neighbourhood, node, goes)
+            elif self._drains.opens[node] and self._weight[node]:
+                closed = model.new_bool()
+                model.minimise([-int(self._weight[node]) * most * steps], [closed])
+                self._keep_away(model, neighbourhood, node, closed)
             elif emptied[node] or not self._drains.is_used[node]:
                 self._keep_away(model, neighbourhood, node, 1)
         pods = neighbourhood.pods.tolist()
@@ -165,7 +170,7 @@ class ConsolidateNodesGoal:
                 model.forbid_both(model.is_at(pod, node), goes)
 
     def _keep_away(self, model: Model, neighbourhood: Neighbourhood, node: int, goes: object) -> None:
-        """Nothing arrives on a node that is emptied."""
+        """Nothing arrives on a node that is emptied, or is not opened."""
         for pod in neighbourhood.pods.tolist():
             if self._problem.assignment[pod] != node:
                 at = model.is_at(pod, node)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from typing import NamedTuple
 
 from descheduler.model.pod import Pod, PodSpec
-from descheduler.model.resource_claims import CLAIM_KIND, ClaimAllocation, ResourceClaim
+from descheduler.model.quantity import ceil_value
+from descheduler.model.resource_claims import CLAIM_KIND, AllocationResult, ClaimAllocation, ResourceClaim
+from descheduler.placement.framework.koordinator.allocation import Allocation
 from descheduler.placement.plugins.dynamic_resources.usage import DeviceUsage
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 
@@ -23,10 +25,10 @@ class Grant:
 
     __slots__ = ("allocation", "holders", "stays")
 
-    def __init__(self, allocation: ClaimAllocation, *, stays: bool = False) -> None:
+    def __init__(self, allocation: ClaimAllocation) -> None:
         self.allocation = allocation
         self.holders: set[Hashable] = set()
-        self.stays = stays
+        self.stays = False
 
     @property
     def is_held(self) -> bool:
@@ -52,6 +54,12 @@ class GrantedClaim:
         return None if grant is None else grant.allocation
 
     @property
+    def num_consumers(self) -> int:
+        """How many consumers have it reserved now."""
+        grant = self.grant
+        return 0 if grant is None else len(grant.holders)
+
+    @property
     def grant(self) -> Grant | None:
         """What is held for it now."""
         return next((grant for grant in self.grants if grant.is_held), None)
@@ -75,7 +83,11 @@ class ClaimGrants:
         claims: Iterable[ResourceClaim] = cluster.snapshot.objects.get(CLAIM_KIND, ())
         self.by_key = {claim.key: GrantedClaim(claim) for claim in claims}
         self._reserved: dict[str, list[Grant]] = {}
-        self._bound = {pod.uid for pod, _ in cluster.placed_pods if pod.uid}
+        placed = [pod for pod, _ in cluster.placed_pods if pod.uid]
+        self._bound = {pod.uid for pod in placed}
+        self._made_for = {
+            (pod.namespace, name): pod.uid for pod in placed for name in pod.generated_claims.values() if name
+        }
         for granted in self.by_key.values():
             self._hold_allocated(granted)
 
@@ -83,14 +95,18 @@ class ClaimGrants:
         claim = granted.claim
         if claim is None or claim.allocation is None:
             return
-        grant = Grant(claim.allocation, stays=not claim.consumers)
-        grant.holders.update((each.resource, each.uid) for each in claim.consumers)
+        grant = Grant(claim.allocation)
+        holders = [(each.resource, each.uid) for each in claim.consumers]
+        if not holders and claim.key in self._made_for:
+            holders = [(_PODS, self._made_for[claim.key])]  # it goes with its owner
+        grant.holders.update(holders)
+        grant.stays = not holders
         granted.grants.append(grant)
         granted.first = grant
         self.usage.change(grant.allocation.results, 1)
-        for each in claim.consumers:
-            if each.resource == _PODS and each.uid in self._bound:
-                self._reserved.setdefault(each.uid, []).append(grant)
+        for resource, uid in holders:
+            if resource == _PODS and uid in self._bound:
+                self._reserved.setdefault(uid, []).append(grant)
 
     def hold(self, grant: Grant, holder: Hashable) -> None:
         """Adds a holder; the first one takes the devices."""
@@ -186,6 +202,18 @@ class ClaimLedger:
             if not grant.is_held and grant is not claim.first:
                 claim.grants.remove(grant)
 
+    def allocations(self, taken: TakenGrants | None) -> tuple[Allocation, ...]:
+        """The devices of the claims, by driver, with what a share consumes of its device."""
+        results = [result for _, grant in taken.grants for result in grant.allocation.results] if taken else []
+        return tuple(
+            Allocation(self.NAME, each.device.driver, f"{each.device.pool}/{each.device.device}", _whole(each))
+            for each in results
+        )
+
     def fingerprint(self) -> object:
         """The same as that of the claims."""
         return self.claims.fingerprint()
+
+
+def _whole(result: AllocationResult) -> Mapping[str, int]:
+    return {name: ceil_value(amount) for name, amount in (result.consumed or {}).items()}

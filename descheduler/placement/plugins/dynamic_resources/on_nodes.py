@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
 import msgspec
@@ -11,31 +11,30 @@ from numpy.typing import NDArray
 
 from descheduler.model.names import is_extended_resource
 from descheduler.model.node import Node
-from descheduler.model.pod import Pod
-from descheduler.model.resource_claims import ClaimAllocation, DeviceClass, DeviceStatus
+from descheduler.model.pod import EXTENDED_CLAIM, Pod
+from descheduler.model.resource_claims import MOST_CONSUMERS, ClaimAllocation, DeviceClass, DeviceStatus
 from descheduler.placement.framework.extension_points import Conclusion, ReasonBits
 from descheduler.placement.framework.obstacle import Code, Fact, Obstacle, Unchecked
-from descheduler.placement.plugins.dynamic_resources.allocation import (
+from descheduler.placement.plugins.dynamic_resources.extended import claim_of_extended_resources
+from descheduler.placement.plugins.dynamic_resources.grants import ClaimGrants, ClaimReserving, Granted, GrantedClaim
+from descheduler.placement.plugins.dynamic_resources.pod_claims import NamedClaim
+from descheduler.placement.plugins.dynamic_resources.pools import DevicePools, PoolKey
+from descheduler.placement.plugins.dynamic_resources.reasons import AttemptFailure, ClaimFault, DeviceFault
+from descheduler.placement.plugins.dynamic_resources.requests import AskedClaim, DeviceSelectors
+from descheduler.placement.plugins.dynamic_resources.rules import DeviceRules
+from descheduler.placement.plugins.dynamic_resources.search.allocation import (
     MOST_ALTERNATIVES,
     AllocationOutcome,
     NodeAnswer,
     allocate,
     is_available,
 )
-from descheduler.placement.plugins.dynamic_resources.extended import claim_of_extended_resources
-from descheduler.placement.plugins.dynamic_resources.grants import ClaimGrants, ClaimReserving, Granted, GrantedClaim
-from descheduler.placement.plugins.dynamic_resources.pod_claims import NamedClaim, is_full
-from descheduler.placement.plugins.dynamic_resources.pools import DevicePools, PoolKey
-from descheduler.placement.plugins.dynamic_resources.reasons import AttemptFailure, DeviceFault
-from descheduler.placement.plugins.dynamic_resources.requests import AskedClaim, DeviceSelectors
-from descheduler.placement.plugins.dynamic_resources.rules import DeviceRules
+from descheduler.placement.plugins.dynamic_resources.search.misses import device_misses
 from descheduler.placement.plugins.helper.device_resources import IMPLICIT
 from descheduler.placement.shadow.node_masks import BoolMask
 
-__all__ = ["EXTENDED", "ClaimsOnNodes", "DeviceWorld"]
+__all__ = ["ClaimsOnNodes", "DeviceWorld"]
 
-EXTENDED = "<extended-resources>"
-"""How the claim is called that the scheduler makes for a pod's extended resources, as long as it has no name."""
 _MOST_KEPT = 256
 """Lists of claims whose answers are kept, one a node."""
 _PLACES = {outcome: place for place, outcome in enumerate(AllocationOutcome)}
@@ -111,6 +110,11 @@ class DeviceWorld:
         column.epoch, column.num_seen = usage.epoch, len(usage.changed)
         return column.answers.copy(), column.outcomes.copy()
 
+    def misses(self, claims: Sequence[NamedClaim], node: int) -> Iterator[str]:
+        """Why a node has too few devices for claims, each a sentence."""
+        asked, where = [(each.title, self.asked(each)) for each in claims], self.nodes[node]
+        yield from device_misses(asked, where, self._pools.seen_from(where), self.grants.usage, self._rules)
+
     def _allocate(self, claims: Sequence[AskedClaim], node: int) -> NodeAnswer:
         return allocate(claims, self.nodes[node], self._pools, self.grants.usage, self._rules)
 
@@ -158,6 +162,15 @@ class ClaimsOnNodes(ClaimReserving):
         """Whether the plugin has nothing to do for the pod."""
         return not self.claims and not self._is_served_by_classes
 
+    def why_unbound(self, node: int) -> ClaimFault | None:
+        """Why the pod cannot be bound to a node although there are devices; None where it can."""
+        full = next((claim.name for claim, _ in self._allocated if claim.granted.num_consumers >= MOST_CONSUMERS), "")
+        if full:
+            consumers = f"{MOST_CONSUMERS} consumers, the most that the API server accepts"
+            return ClaimFault(f"resource claim {full} has {consumers}", f"a resource claim has {consumers}")
+        fault = self.binding_fault(node)
+        return ClaimFault(f"binding fails: {fault}", f"binding fails: {fault}") if fault else None
+
     def binding_fault(self, node: int) -> str:
         """Why binding to a node fails although there are devices, a sentence of what must be otherwise; else ""."""
         names = [claim.name for claim in self._open]
@@ -178,7 +191,7 @@ class ClaimsOnNodes(ClaimReserving):
         known = self._made.get(served)
         if known is None:
             spec = claim_of_extended_resources(self._pod.spec, served, self._world.by_resource)
-            known = self._made[served] = NamedClaim(EXTENDED, spec, GrantedClaim())
+            known = self._made[served] = NamedClaim(EXTENDED_CLAIM, spec, GrantedClaim())
         return known
 
     def has_idle_claim(self, node: int) -> bool:
@@ -236,11 +249,25 @@ class ClaimsOnNodes(ClaimReserving):
         claims = self._open if made is None else [*self._open, made]
         return list(zip(claims, self.answer(node).allocations, strict=False))
 
+    def misses(self, node: int) -> Iterator[str]:
+        """Why the claims get too few devices on a node, which of them cannot be used there, and which node ends the
+        attempt; each a sentence."""
+        bits = int(self._tell()[0][node])
+        made = self.made_for(node)
+        if bits & (DeviceFault.NO_DEVICES.bit | DeviceFault.INVALID_POOLS.bit):
+            yield from self._world.misses(self._open if made is None else [*self._open, made], node)
+        for claim, allocation in self._allocated if bits & DeviceFault.ELSEWHERE.bit else ():
+            if not allocation.holds(self._world.nodes[node].name, self._world.nodes[node].labels):
+                devices = ", ".join("/".join(each.device) for each in allocation.results)
+                yield f"{claim.title} has {devices}, which cannot be used from this node"
+        failed = np.flatnonzero(self._tell()[2] == _PLACES[AllocationOutcome.ERROR])
+        if len(failed) and not bits:
+            yield f"node {self._world.nodes[int(failed[0])].name}: {self._error(int(failed[0]))}"
+
     def conditions(self, node: int) -> tuple[str, ...]:
         """Why binding to a node may fail although there are devices, each a sentence."""
         fault = self.binding_fault(node)
         told = [fault] if fault else []
-        told += [f"resource claim {claim.name} must have fewer consumers" for claim in self.claims if is_full(claim)]
         waiting = [name for _, found in self.new_on(node) for each in found.results for name in each.binding_conditions]
         if waiting:
             told.append(f"the driver must prepare the devices ({', '.join(dict.fromkeys(waiting))})")
@@ -252,9 +279,9 @@ class ClaimsOnNodes(ClaimReserving):
     def _error(self, node: int) -> str:
         """What ends the attempt on a node, with the name of the claim."""
         answer = self.answer(node)
-        names = [claim.name for claim in self._open]
-        named = answer.claim is not None and answer.claim < len(names)
-        return f"claim {names[answer.claim or 0]}, {answer.detail}" if named else answer.detail
+        titles = [claim.title for claim in self._open]
+        named = answer.claim is not None and answer.claim < len(titles)
+        return f"{titles[answer.claim or 0]}, {answer.detail}" if named else answer.detail
 
     def _tell(self) -> tuple[ReasonBits, Sequence[NodeAnswer], NDArray[np.uint8]]:
         """What is against each node, what its claims get there, and the outcomes, as the cluster was when it was asked

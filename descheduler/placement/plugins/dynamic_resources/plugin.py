@@ -40,7 +40,7 @@ from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 
-__all__ = ["ClaimInterplay", "DynamicResources", "DynamicResourcesScore"]
+__all__ = ["ClaimInterplay", "DynamicResources", "DynamicResourcesScore", "on_nodes_of"]
 
 _NEEDED = (CLAIM_KIND, DEVICE_CLASS_KIND, SLICE_KIND)
 
@@ -114,6 +114,12 @@ class DynamicResources:
         on_nodes = on_nodes_of(cycle)
         assert on_nodes is not None  # noqa: S101 - only it gives bits
         return on_nodes.obstacle(self.name, node, bits)
+
+    def why_unbound(self, cycle: Cycle, node: int) -> Obstacle | None:
+        """A claim that has as many consumers as it may, or a fault of the pod at which binding fails."""
+        on_nodes = on_nodes_of(cycle)
+        fault = None if on_nodes is None else on_nodes.why_unbound(node)
+        return None if fault is None else Obstacle.of(self.name, Code.UNRESOLVABLE, fault)
 
     def pre_bind(self, cycle: Cycle, node: int) -> tuple[str, ...]:
         """What may still keep the pod from being bound."""

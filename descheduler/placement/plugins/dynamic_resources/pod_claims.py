@@ -10,7 +10,6 @@ from descheduler.model.pod import COMING_CLAIM, Pod, PodResourceClaim
 from descheduler.model.resource_claims import (
     CLAIM_KIND,
     CLAIM_TEMPLATE_KIND,
-    MOST_CONSUMERS,
     ClaimSpec,
     DeviceClass,
     ResourceClaim,
@@ -23,11 +22,17 @@ __all__ = ["ClaimMark", "ClaimsOfPod", "NamedClaim", "missing_class"]
 
 
 class NamedClaim(NamedTuple):
-    """A claim that a pod names, and what it asks for."""
+    """A claim that a pod names, and what it asks for; one that is yet to be made is made from `template`."""
 
     name: str
     spec: ClaimSpec
     granted: GrantedClaim
+    template: str = ""
+
+    @property
+    def title(self) -> str:
+        """As messages name it."""
+        return f"claim of ResourceClaimTemplate {self.template}" if self.template else f"resource claim {self.name}"
 
 
 class ClaimsOfPod:
@@ -74,7 +79,7 @@ class ClaimsOfPod:
         if template is None:
             reason = f"ResourceClaimTemplate {pod.namespace}/{reference.template_name} does not exist"
             return ClaimFault(reason, "a ResourceClaimTemplate does not exist")
-        return NamedClaim(name, template.spec, GrantedClaim())
+        return NamedClaim(name, template.spec, GrantedClaim(), template.name)
 
     def _stored(self, pod: Pod, reference: PodResourceClaim, name: str) -> NamedClaim | ClaimFault:
         granted = self._grants.by_key.get((pod.namespace, name))
@@ -101,12 +106,6 @@ def missing_class(claims: Sequence[NamedClaim], classes: Mapping[str, DeviceClas
                         reason = f"request {name}: device class {asked.device_class} does not exist"
                         return ClaimFault(reason, "a device class does not exist")
     return None
-
-
-def is_full(claim: NamedClaim) -> bool:
-    """Whether the API server accepts no further consumer of a claim."""
-    stored = claim.granted.claim
-    return stored is not None and len(stored.consumers) >= MOST_CONSUMERS
 
 
 class ClaimMark:

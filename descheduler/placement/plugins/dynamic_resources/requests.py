@@ -13,7 +13,7 @@ from descheduler.model.resource_claims import (
     RequestedDevices,
     VersionAttribute,
 )
-from descheduler.model.selection.taints import Tolerance
+from descheduler.model.selection.taints import Taint, Tolerance
 from descheduler.placement.cel import (
     CelDevice,
     EvaluationError,
@@ -27,6 +27,10 @@ from descheduler.placement.cel import (
 from descheduler.placement.plugins.dynamic_resources.pools import PoolDevice
 
 __all__ = ["AskedClaim", "AskedDevices", "AskedRequest", "AttemptError", "DeviceSelectors", "UnknownAllocation"]
+
+
+_LONGEST_SHOWN = 80
+"""Characters of an expression in a message."""
 
 
 class AttemptError(Exception):
@@ -45,6 +49,7 @@ class _Expression:
     """One expression, and what it says of the devices that it was asked about: True, False, or why it has no value."""
 
     def __init__(self, text: str) -> None:
+        self.text = text
         self.doubt = self.fault = ""
         self._answers: dict[PoolDevice, bool | str] = {}
         self._selector: Selector | None = None
@@ -97,6 +102,16 @@ class DeviceSelectors:
             seen = self._seen[device] = _seen_by_selectors(device)
         return all(each.selects(device, seen) for each in expressions)
 
+    def first_miss(self, expressions: tuple[_Expression, ...], device: PoolDevice) -> int | None:
+        """The place of the first of them that does not hold for a device, has no value or is not known."""
+        for place, each in enumerate(expressions):
+            try:
+                if not self.select((each,), device):
+                    return place
+            except (AttemptError, UnknownAllocation):
+                return place
+        return None
+
 
 def _seen_by_selectors(device: PoolDevice) -> CelDevice:
     body = device.body
@@ -133,15 +148,35 @@ class AskedDevices:
         self.tolerations = asked.tolerations
         self._tolerance = Tolerance(asked.tolerations)
         self._selectors = selectors
+        self._class = device_class
         self._expressions = selectors.of((*device_class.selectors, *asked.selectors))
 
     def selects(self, device: PoolDevice) -> bool:
         """Whether class and request select a device. Raises AttemptError and UnknownAllocation."""
         return self._selectors.select(self._expressions, device)
 
+    def first_miss(self, device: PoolDevice) -> str:
+        """The first selector that does not select a device, by its place and text; "" where all do."""
+        place = self._selectors.first_miss(self._expressions, device)
+        if place is None:
+            return ""
+        number = place - len(self._class.selectors) + 1
+        which = f"selector {number}" if number > 0 else f"selector {place + 1} of DeviceClass {self._class.name}"
+        return f"{which} ({_shown(self._expressions[place].text)})"
+
+    def tolerates_taint(self, taint: Taint) -> bool:
+        """Whether the request tolerates a taint."""
+        return self._tolerance.tolerates(taint)
+
     def tolerates(self, device: PoolDevice) -> bool:
         """Whether the request tolerates all taints of a device."""
         return not device.taints or self._tolerance.tolerates_all(device.taints)
+
+
+def _shown(expression: str) -> str:
+    """An expression on one line, and its beginning alone where it is long."""
+    line = " ".join(expression.split())
+    return line if len(line) <= _LONGEST_SHOWN else f"{line[: _LONGEST_SHOWN - 1]}…"
 
 
 class AskedRequest:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import timedelta
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.resource_claims import DEVICE_KINDS
 from descheduler.placement.configuration.kube_scheduler.plugin_args import ArgsBlock, ArgsKind
 from descheduler.placement.configuration.kube_scheduler.plugin_settings import ByDefault
+from descheduler.placement.framework.obstacle import Obstacle
+from descheduler.placement.framework.refused_node import RefusedNode
 from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin
-from descheduler.placement.plugins.dynamic_resources.plugin import DynamicResources, DynamicResourcesScore
+from descheduler.placement.plugins.dynamic_resources.plugin import DynamicResources, DynamicResourcesScore, on_nodes_of
 from descheduler.placement.plugins.dynamic_resources.pod_claims import ClaimMark
 from descheduler.placement.plugins.dynamic_resources.reasons import DeviceFault
 from descheduler.placement.shadow.placement_class import Mark
@@ -38,6 +41,14 @@ def _marks(snapshot: Snapshot) -> Mark | None:
     return ClaimMark(snapshot) if snapshot.kinds & DEVICE_KINDS else None
 
 
+def explain_claims(refused: RefusedNode, obstacle: Obstacle) -> Iterator[str]:
+    """The first test that the devices of the node fail, and what else keeps the claims of the pod off it."""
+    del obstacle
+    found = on_nodes_of(refused.cycle)
+    if found is not None:
+        yield from found.misses(refused.node_index)
+
+
 ROW = SchedulingPlugin(
     plugin=DynamicResources,
     score=DynamicResourcesScore,
@@ -46,6 +57,7 @@ ROW = SchedulingPlugin(
     prepared_for=frozenset({"filter", "reserve"}),
     args=ArgsKind(DynamicResourcesSection, _read_args),
     marks=_marks,
+    explain=explain_claims,
     reads_kinds=DEVICE_KINDS,
     about=About(
         check="Devices for the pod's resource claims, and for extended resources that a DeviceClass serves.",

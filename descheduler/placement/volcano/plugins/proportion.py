@@ -25,14 +25,15 @@ from descheduler.placement.volcano.tiers import Callbacks
 
 __all__ = ["share_out", "start"]
 
+_MOST_KEPT = 64
+"""Answers of earlier cycles that are kept at once."""
+
 
 def start(session: Session, option: PluginOption) -> Callbacks:
     """The order and the limits of queues, and victims across queues."""
     del option
     shares = QueueShares(session)
-    total, accounts = session.nodes.total, list(shares.by_queue.values())
-    guarantees = total_of(queue.guarantee for queue in session.queues.values())
-    if not (fits(guarantees, total) and share_out(total, accounts)):
+    if not _deserve(session, list(shares.by_queue.values())):
         session.fault = "Volcano ends: the guarantees of queues are more than the cluster has left for them"
     session.accounts["proportion"] = shares
 
@@ -41,6 +42,25 @@ def start(session: Session, option: PluginOption) -> Callbacks:
         return fits(account.deserved, account.allocated)
 
     return replace(shares.callbacks(_may_lose), overused=overused)
+
+
+def _deserve(session: Session, accounts: Sequence[QueueShare]) -> bool:
+    """Gives each queue what it deserves; False where guarantees are too much.
+
+    That depends on what queues ask for, which is the same before and after a pod is placed, so it is kept.
+    """
+    kept: dict[object, tuple[bool, Sequence[Amounts]]] = session.kept("deserved by requests", dict)
+    requests = tuple([frozenset(account.request.items()) for account in accounts])
+    if requests not in kept:
+        if len(kept) == _MOST_KEPT:
+            kept.clear()
+        total, guarantees = session.nodes.total, total_of(queue.guarantee for queue in session.queues.values())
+        is_enough = fits(guarantees, total) and share_out(total, accounts)
+        kept[requests] = is_enough, [account.deserved for account in accounts]
+    is_enough, deserved = kept[requests]
+    for account, each in zip(accounts, deserved, strict=True):
+        account.deserved = each
+    return is_enough
 
 
 def _may_lose(account: QueueShare, allocated: Amounts, task: Task) -> bool:

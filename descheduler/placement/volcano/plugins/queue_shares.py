@@ -38,14 +38,20 @@ class JobSums(NamedTuple):
 def sums_by_queue(session: Session) -> Mapping[str, JobSums]:
     """The sums of each queue that owns jobs, by name; those of a queue whose jobs are as before are kept."""
     kept: dict[str, tuple[object, JobSums]] = session.kept("sums by queue", dict)
-    jobs: dict[str, list[Job]] = {}
-    for job in session.jobs.values():
-        jobs.setdefault(job.queue, []).append(job)
+    jobs = session.kept("jobs by queue", lambda: _by_queue(session.jobs.values()))
     for name, of_queue in jobs.items():
-        state = tuple([(job.num_changes, job.phase) for job in of_queue])
+        state = [(job.num_changes, job.phase) for job in of_queue]
         if name not in kept or kept[name][0] != state:
             kept[name] = state, _sums(of_queue)
-    return {name: kept[name][1] for name in sorted(jobs)}
+    return {name: kept[name][1] for name in jobs}
+
+
+def _by_queue(jobs: Iterable[Job]) -> Mapping[str, Sequence[Job]]:
+    """The jobs of each queue, in name order."""
+    found: dict[str, list[Job]] = {}
+    for job in jobs:
+        found.setdefault(job.queue, []).append(job)
+    return dict(sorted(found.items()))
 
 
 def _sums(jobs: Sequence[Job]) -> JobSums:
@@ -60,17 +66,13 @@ def _sums(jobs: Sequence[Job]) -> JobSums:
 class QueueShare:
     """The account of one queue. `capability` is the most that it may hold; what it does not name is unlimited."""
 
-    def __init__(self, queue: Queue, sums: JobSums, total: Amounts, total_guarantee: Amounts) -> None:
+    def __init__(self, queue: Queue, sums: JobSums, capability: Amounts) -> None:
         self.queue = queue
         self.allocated = sums.allocated
         self.request = sums.request
         self.elastic = sums.elastic
         self.inqueue = sums.inqueue
-        free = exceeded_part(total, total_guarantee)
-        real = added(free, queue.guarantee)
-        self.capability: Amounts = {name: min(amount, _limit(queue, name)) for name, amount in real.items()} | {
-            name: amount for name, amount in queue.capability.items() if name not in real
-        }
+        self.capability = capability
         self.deserved: Amounts = NOTHING
         self.borrows = False
         """Whether it may hold more than it deserves, up to its capability."""
@@ -88,6 +90,17 @@ class QueueShare:
         )
 
 
+def _capabilities(session: Session) -> Mapping[str, Amounts]:
+    """What each queue may hold beside the guarantees of all others, by name."""
+    free = exceeded_part(session.nodes.total, total_of(queue.guarantee for queue in session.queues.values()))
+    return {name: _capability(queue, added(free, queue.guarantee)) for name, queue in session.queues.items()}
+
+
+def _capability(queue: Queue, real: Amounts) -> Amounts:
+    others = {name: amount for name, amount in queue.capability.items() if name not in real}
+    return {name: min(amount, _limit(queue, name)) for name, amount in real.items()} | others
+
+
 def _limit(queue: Queue, name: str) -> float:
     """The most of a resource that a queue may hold by its own words."""
     stated = queue.capability.get(name, UNLIMITED)
@@ -103,10 +116,9 @@ class QueueShares:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        total = session.nodes.total
-        guarantees = total_of(queue.guarantee for queue in session.queues.values())
+        capabilities = session.kept("capabilities", lambda: _capabilities(session))
         self.by_queue: Mapping[str, QueueShare] = {
-            name: QueueShare(session.queues[name], sums, total, guarantees)
+            name: QueueShare(session.queues[name], sums, capabilities[name])
             for name, sums in sums_by_queue(session).items()
         }
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from descheduler.cluster.snapshot import Snapshot
+from descheduler.placement.landings.landing import LandingVerdict
+from descheduler.placement.prover import LandingProver
 from tests.builders import Object, node_object, owner, pod_object
-from tests.placement.considered import LANDS, LIKELY, NO, consider
+from tests.placement.considered import LANDS, LANDS_IF, LIKELY, NO, consider
 from tests.placement.plugins.dynamic_resources.worlds import (
     NO_DEVICE_OBJECTS,
     claim,
@@ -106,3 +108,90 @@ def test_selector_outside_the_subset_leaves_the_landing_open() -> None:
 
     assert (landing.verdict, landing.node) == (LIKELY, "b")
     assert landing.cause.startswith("a selector of devices uses ")
+
+
+def pending_with_template(name: str) -> Object:
+    """A pod that is just created: kube-controller-manager has made no claim for it yet."""
+    return pod_object(name, node="", phase="Pending", owners=[owner("ReplicaSet/other")], spec=OWN)
+
+
+class TestPendingPods:
+    """Pods whose claims are made in a moment get devices as their templates say."""
+
+    def test_pod_without_its_claim_takes_the_device(self) -> None:
+        prover = LandingProver(world(A, X_ON_A, pending_with_template("new"), TEMPLATE))
+
+        assert [(pod.name, node) for pod, node in prover.pending_nodes()] == [("new", "a")]
+
+    def test_two_of_them_do_not_get_the_same_device(self) -> None:
+        pods = [pending_with_template(name) for name in ("new-0", "new-1")]
+
+        prover = LandingProver(world(A, X_ON_A, *pods, TEMPLATE))
+
+        assert len(list(prover.pending_nodes())) == len(prover.still_pending()) == 1
+
+    def test_pod_without_its_template_stays_pending(self) -> None:
+        prover = LandingProver(world(A, X_ON_A, pending_with_template("new")))
+
+        assert [pod.name for pod in prover.still_pending()] == ["new"]
+
+    def test_replacement_is_not_promised_the_device_that_a_pending_pod_takes(self) -> None:
+        victim = pod_with_own_claim("victim", "a")
+
+        landing = consider(world(CORDONED, B, X_ON_A, X_ON_B, *victim, pending_with_template("new"), TEMPLATE))
+
+        condition = "pending pod default/new may be scheduled there first"
+        assert (landing.verdict, landing.conditions) == (LANDS_IF, (condition,))
+
+
+class TestFullClaims:
+    """The API server accepts no more than 256 consumers of one claim."""
+
+    @pytest.mark.parametrize(("num_others", "verdict"), [(255, LANDS), (256, NO)])
+    def test_replacement_is_bound_while_there_is_a_place(self, num_others: int, verdict: LandingVerdict) -> None:
+        victim = pod_object("victim", node="a", owners=[owner(WEB)], spec=SHARED)
+        others = [f"other-{number}" for number in range(num_others)]
+        consumers = [uid(victim), *others] if num_others < 256 else others
+        shared = claim("shared", request("r"), devices=["x"], consumers=consumers)
+
+        landing = consider(world(A, X_ON_A, victim, shared, spec=SHARED))
+
+        assert landing.verdict is verdict
+        if verdict is NO:
+            assert landing.message == (
+                "the scheduler rejects the replacement pod: a resource claim has 256 consumers,"
+                " the most that the API server accepts"
+            )
+
+    def test_pending_pod_of_a_full_claim_stays_pending(self) -> None:
+        shared = claim("shared", request("r"), devices=["x"], consumers=[f"other-{number}" for number in range(256)])
+        new = pod_object("new", node="", phase="Pending", owners=[owner(WEB)], spec=SHARED)
+
+        prover = LandingProver(world(A, X_ON_A, new, shared, spec=SHARED))
+
+        assert [pod.name for pod in prover.still_pending()] == ["new"]
+
+    def test_pod_that_names_a_claim_twice_is_never_bound(self) -> None:
+        twice: Object = {"resourceClaims": [{"name": each, "resourceClaimName": "shared"} for each in ("r", "s")]}
+        victim = pod_object("victim", node="a", owners=[owner(WEB)])
+        two = [slice_of(node, device("x"), device("y")) for node in "ab"]
+
+        landing = consider(world(CORDONED, B, *two, victim, claim("shared", request("r")), spec=twice))
+
+        assert (landing.verdict, landing.message) == (
+            NO,
+            "the scheduler rejects the replacement pod: binding fails: the pod must not name resource claim shared"
+            " twice",
+        )
+
+
+@pytest.mark.parametrize("status", ["resourceClaimStatuses", "extendedResourceClaimStatus"])
+def test_claim_of_a_pod_that_no_consumer_has_reserved_goes_with_the_pod(status: str) -> None:
+    victim = pod_object("victim", node="a", owners=[owner(WEB)], spec=OWN)
+    entry = {"name": "gpu", "resourceClaimName": "victim-gpu"}
+    victim["status"] = {**victim.get("status", {}), status: [entry] if status == "resourceClaimStatuses" else entry}
+    made = claim("victim-gpu", request("r"), devices=["x"])
+
+    landing = consider(world(A, X_ON_A, victim, made, TEMPLATE))
+
+    assert (landing.verdict, landing.node, landing.cold) == (LANDS, "a", NO)

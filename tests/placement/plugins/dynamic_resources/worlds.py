@@ -15,7 +15,7 @@ from descheduler.placement.framework.scheduler import Scheduler
 from descheduler.placement.framework.scheduling_plugin import shadow_cluster_of
 from descheduler.placement.plugins.dynamic_resources.on_nodes import ClaimsOnNodes
 from descheduler.placement.plugins.table import PLUGINS
-from tests.builders import Object, make_pod
+from tests.builders import Object, decode_pod, pod_object
 from tests.placement.default_scheduler import default_scheduler
 
 __all__ = [
@@ -25,6 +25,7 @@ __all__ = [
     "any_of",
     "claim",
     "claiming",
+    "claiming_object",
     "device",
     "device_class",
     "devices_on",
@@ -113,8 +114,13 @@ def template(name: str, *requests: Object) -> Object:
 
 def claiming(name: str, *claims: str, **facts: Any) -> Pod:
     """A pod that looks for a node and names these claims."""
+    return decode_pod(claiming_object(name, *claims, **facts))
+
+
+def claiming_object(name: str, *claims: str, **facts: Any) -> Object:
+    """The same as an object."""
     references = [{"name": each, "resourceClaimName": each} for each in claims]
-    return make_pod(name, node="", spec={"resourceClaims": references}, **facts)
+    return pod_object(name, node="", **{"phase": "Pending", **facts}, spec={"resourceClaims": references})
 
 
 def scheduler_of(*objects: Object, version: KubeVersion | None = None) -> Scheduler:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from descheduler.placement.replacements.answer import OwnerAnswer
-from descheduler.placement.replacements.controllers.situation import ORDINARY_ENDING, Ending
+from descheduler.placement.replacements.controllers.situation import Ending
 from descheduler.placement.replacements.owners import Owners
 from tests.builders import NOW, Object
 from tests.placement.workloads import cluster_of, pod_named
@@ -17,7 +17,7 @@ def answer(
     *objects: Object,
     of: str = "victim",
     gone: tuple[str, ...] = (),
-    ending: Ending = ORDINARY_ENDING,
+    ending: Ending | None = None,
     now: datetime = NOW,
 ) -> OwnerAnswer:
     """What the owner of the pod `of` does in a cluster of `objects`, once the pods `gone` have left as well."""

@@ -35,6 +35,13 @@ class CounterAccounts:
         self._charge(account, device, -1)
         return False
 
+    def has_left(self, pool: DevicePool, device: PoolDevice) -> bool:
+        """Whether the pool has room for a device, for which nothing is charged."""
+        is_open = self.take(pool, device)
+        if is_open:
+            self.give_back(pool, device)
+        return is_open
+
     def give_back(self, pool: DevicePool, device: PoolDevice) -> None:
         """The inverse of a `take` that succeeded."""
         self._charge(self._account(pool), device, -1)

@@ -12,10 +12,10 @@ from descheduler.model.node import Node
 from descheduler.model.resource_claims import AllocationResult, ClaimAllocation, DeviceStatus
 from descheduler.model.selection.affinity import NodeSelectorTerm
 from descheduler.model.selection.labels import Requirement
-from descheduler.placement.plugins.dynamic_resources.allocator import DeviceSearch, TakenDevice
 from descheduler.placement.plugins.dynamic_resources.pools import DevicePools, PoolState
 from descheduler.placement.plugins.dynamic_resources.requests import AskedClaim, AttemptError, UnknownAllocation
 from descheduler.placement.plugins.dynamic_resources.rules import DeviceRules
+from descheduler.placement.plugins.dynamic_resources.search.allocator import DeviceSearch, TakenDevice
 from descheduler.placement.plugins.dynamic_resources.usage import DeviceUsage
 
 __all__ = ["MOST_ALTERNATIVES", "AllocationOutcome", "NodeAnswer", "allocate", "is_available"]

@@ -14,9 +14,6 @@ from typing import NamedTuple
 
 from descheduler.model.node import Node
 from descheduler.model.resource_claims import DeviceId
-from descheduler.placement.plugins.dynamic_resources.capacity import consumption
-from descheduler.placement.plugins.dynamic_resources.constraints import Constraint, attribute_of, make_constraint
-from descheduler.placement.plugins.dynamic_resources.counters import CounterAccounts
 from descheduler.placement.plugins.dynamic_resources.pools import DevicePool, PoolDevice, PoolState
 from descheduler.placement.plugins.dynamic_resources.requests import (
     AskedClaim,
@@ -25,6 +22,9 @@ from descheduler.placement.plugins.dynamic_resources.requests import (
     UnknownAllocation,
 )
 from descheduler.placement.plugins.dynamic_resources.rules import DeviceRules
+from descheduler.placement.plugins.dynamic_resources.search.capacity import consumption
+from descheduler.placement.plugins.dynamic_resources.search.constraints import Constraint, attribute_of, make_constraint
+from descheduler.placement.plugins.dynamic_resources.search.counters import CounterAccounts
 from descheduler.placement.plugins.dynamic_resources.usage import DeviceUsage
 
 __all__ = ["MOST_DEVICES", "MOST_STEPS", "DeviceSearch", "TakenDevice"]

@@ -1,0 +1,65 @@
+"""Pods that may be evicted although no node takes their replacement: they go nowhere, which is one node more."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+
+import numpy as np
+
+from descheduler.eviction.placement_verification.placement_verification import verification_args
+from descheduler.eviction.strategy_handle import StrategyHandle
+from descheduler.model.pod import Pod
+from descheduler.optimizer.arrays import PENDING
+from descheduler.optimizer.rules import MoveLimit, Rule
+from descheduler.planner.problem.cluster_problem import ClusterProblem
+from descheduler.policy.shared_args import compile_selector
+
+__all__ = ["NOWHERE", "disposable_pods", "with_nowhere"]
+
+NOWHERE = ""
+"""The name of the node that stands for none."""
+_AMPLE = 100
+"""How many times all that can go nowhere has room there: shares of it, such as a `maxUtilization`, are enough."""
+
+
+def disposable_pods(handle: StrategyHandle) -> Callable[[Pod], bool]:
+    """Which pods the profile evicts although their replacements cannot be scheduled (`disposablePods`)."""
+    args = verification_args(handle.policy.profiles[handle.evictor.profile_index])
+    selector = None if args is None else compile_selector(args.disposable_pods)
+    return lambda pod: selector is not None and selector.matches(pod.labels)
+
+
+def with_nowhere(cluster: ClusterProblem, is_disposable: Callable[[Pod], bool]) -> ClusterProblem:
+    """`cluster` with the node NOWHERE after all others, open to disposable pods alone; as it is where it has none."""
+    problem = cluster.problem
+    placed = np.flatnonzero(problem.assignment != PENDING).tolist()
+    disposable = np.array([number for number in placed if is_disposable(cluster.pods[number])], dtype=np.int64)
+    if not len(disposable):
+        return cluster
+    found = disposable[problem.evictable[disposable]]
+    classes, of_found = np.unique(problem.pod_class[found], return_inverse=True)
+    rows = problem.allowed[classes]
+    allowed = np.block(
+        [
+            [problem.allowed, np.zeros((len(problem.allowed), 1), bool)],
+            [rows, np.ones((len(rows), 1), bool)],
+        ]
+    )
+    pod_class = problem.pod_class.copy()
+    pod_class[found] = len(problem.allowed) + of_found.reshape(-1)
+    room = _AMPLE * problem.need[disposable].sum(axis=0, keepdims=True)
+    extended = dataclasses.replace(
+        problem,
+        capacity=np.vstack((problem.capacity, room)),
+        pod_class=pod_class,
+        allowed=allowed,
+        rules=tuple(map(_with_no_domain, problem.rules)),
+    )
+    allocatable = np.vstack((cluster.allocatable, room))
+    return ClusterProblem(extended, cluster.pods, [*cluster.nodes, NOWHERE], cluster.resources, allocatable)
+
+
+def _with_no_domain(rule: Rule) -> Rule:
+    """The rule with one node more, which is in none of its domains."""
+    return rule if isinstance(rule, MoveLimit) else dataclasses.replace(rule, domain=np.append(rule.domain, -1))
