@@ -43,7 +43,7 @@ def test_every_cycle_has_a_row_and_the_sentence_comes_last(
 
     assert ended.code == 0
     lines = ended.out.splitlines()
-    assert [line.split() for line in lines[2:4]] == [
+    assert [line.split() for line in lines[4:6]] == [
         ["start", "-", "-", "0", "1", "100%", "47.1%", "0%", "0%"],
         ["1", "2", "2", "0", "0", "50%", "11.8%", "0%", "0%"],
     ]

@@ -286,7 +286,6 @@ class Plan(Fields, frozen=True):
     snapshot: SnapshotIdentity
     skipped: str
     keeps_waves: bool
-    waves: tuple[PlannedWave, ...]
     moves: tuple[PlanMove, ...]
     repeated_requests: tuple[RepeatedRequest, ...]
     goal: PlannedGoal | None
@@ -300,6 +299,7 @@ class Plan(Fields, frozen=True):
     is_lower_bound: bool = msgspec.field(name="moreMatchingIsLowerBound")
     plugins: tuple[PluginFigures, ...]
     workloads: tuple[PlannedWorkload, ...]
+    waves: tuple[PlannedWave, ...]
     figures: Figures
     failures: tuple[Failure, ...]
     warnings: tuple[str, ...]
