@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from descheduler.cli.examples import GROUPS
 from descheduler.cli.output import give_back_output
 
 if TYPE_CHECKING:
@@ -14,27 +15,14 @@ if TYPE_CHECKING:
 
 __all__ = ["COMMANDS", "commands"]
 
-COMMANDS = (
-    "run",
-    "loop",
-    "plan",
-    "apply",
-    "show",
-    "diff",
-    "explain",
-    "simulate",
-    "validate",
-    "convert",
-    "status",
-    "snapshot",
-    "schema",
-    "version",
-)
+COMMANDS = tuple(command for group in GROUPS.values() for command in group)
 """Each is the function of its name in the module of its name, which is loaded when it is asked for."""
 
 _OWN_FLAGS = ("-h", "--help")
+_HELP, _VERSION = "help", "version"
 _EPILOG = """
-Shell completion: eval "$(_DESCHEDULER_COMPLETE=bash_source descheduler)", or zsh_source, or fish_source.
+'descheduler help COMMAND' shows the flags of a command and examples. Shell completion: eval "$(descheduler completion
+bash)", or zsh, or fish.
 """
 
 
@@ -60,9 +48,21 @@ class _Commands(click.Group):
         with click.Context(run, parent=ctx, info_name="run") as run_ctx:
             return [*found, *(item for item in run.shell_complete(run_ctx, incomplete) if item.value not in own)]
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The commands in groups, each with what it does."""
+        for title, names in GROUPS.items():
+            with formatter.section(title):
+                commands = ((name, self.get_command(ctx, name)) for name in names)
+                formatter.write_dl([(name, each.get_short_help_str(80)) for name, each in commands if each is not None])
+
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        if not args:
+        """Arguments without a command are those of `run`; `help` and `--version` are commands."""
+        if not args or args == [_HELP]:
             args = ["--help"]
+        elif args[0] == _HELP:
+            args = [*args[1:], "--help"]
+        elif args[0] == "--version":
+            args = [_VERSION, *args[1:]]
         elif args[0].startswith("-") and args[0] not in _OWN_FLAGS:
             args = ["run", *args]
         return super().parse_args(ctx, args)
@@ -86,6 +86,7 @@ class _Commands(click.Group):
     context_settings={"help_option_names": list(_OWN_FLAGS), "max_content_width": 120},
     epilog=_EPILOG,
 )
+@click.option("--version", is_flag=True, expose_value=False, help="Print the version.")
 def commands() -> None:
     """Plan and evict pods that should run on other nodes, with the policies of kubernetes-sigs/descheduler.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -21,8 +22,10 @@ if TYPE_CHECKING:
 __all__ = [
     "dump_paths",
     "load_policy_file",
+    "load_policy_source",
     "log_policy",
     "log_snapshot",
+    "policy_source",
     "read_policy",
     "skips_broken_objects",
     "takes_snapshot",
@@ -80,12 +83,26 @@ def read_policy(file: str) -> Policy:
 
 
 def load_policy_file(file: str) -> Policy:
-    """The policy in `file`, whose plugins print to the log from here on. Raises PolicyError."""
+    """The policy in `file`, whose plugins print to the log from here on; - is standard input. Raises PolicyError."""
+    return load_policy_source(*policy_source(file))
+
+
+def load_policy_source(source: Path | str, name: str | None) -> Policy:
+    """The policy in a file or a text of this name, whose plugins print to the log from here on. Raises PolicyError."""
     from descheduler.cycle.plugins import REGISTRY
     from descheduler.policy.load import load_policy
 
     keep_output()
-    return load_policy(Path(file), REGISTRY)
+    return load_policy(source, REGISTRY, name=name)
+
+
+def policy_source(file: str) -> tuple[Path | str, str | None]:
+    """The file, or the text of standard input and its name in messages for -. Raises click.UsageError without one."""
+    if file != "-":
+        return Path(file), None
+    if sys.stdin is None:
+        raise click.UsageError("standard input is closed; name a file.")
+    return sys.stdin.buffer.read().decode("utf-8", errors="replace"), "<stdin>"
 
 
 def log_policy(policy: Policy) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple, NoReturn
 
 import click
 from click.shell_completion import CompletionItem
 
+from descheduler.cli.completions import names_in_dump
 from descheduler.report.subjects import SUBJECTS, Subject, SubjectType, types_of
 
 __all__ = ["Question", "complete_question", "read_question"]
@@ -62,17 +63,20 @@ def read_question(
 def complete_question(
     ctx: click.Context, param: click.Parameter, incomplete: str, subjects: Sequence[Subject] = SUBJECTS
 ) -> list[CompletionItem]:
-    """The types that begin so, as the first word; then the names that are known without a cluster."""
+    """The types that begin so, as the first word; then the names that are known without a cluster, or from a dump."""
     words, types = ctx.params.get(param.name or "") or (), types_of(subjects)
     if not words:
         known = dict.fromkeys(kind.name for kind, _ in types.values())
         return [CompletionItem(name) for name in known if name.startswith(incomplete)]
-    _, subject = types.get(words[0], (None, None))
-    if subject is None or subject.needs_cluster:
+    kind, subject = types.get(words[0], (None, None))
+    if kind is None or subject is None:
         return []
-    from descheduler.explanation.asked import explained_by
+    if subject.needs_cluster:
+        names: Iterable[str] = names_in_dump(ctx, kind.name)
+    else:
+        from descheduler.explanation.asked import explained_by
 
-    names = explained_by(subject).names()
+        names = explained_by(subject).names()
     return [CompletionItem(name) for name in names if name.lower().startswith(incomplete.lower())]
 
 

@@ -49,13 +49,13 @@ def _counted(budget: DisruptionBudget, pods: Sequence[Pod], snapshot: Snapshot) 
     if not _is_counted(budget.min_available) or not _is_counted(budget.max_unavailable):
         failure = f"{budget.rule} is not a number or a percentage"
         return changed(budget, disruptions_allowed=0, sync_failure=failure)
-    if without_scale and not isinstance(budget.min_available, int):
+    if budget.rule and without_scale and not isinstance(budget.min_available, int):
         failure = f"{_WITHOUT_SCALE[without_scale[0]]} does not implement the scale subresource"
         return changed(budget, disruptions_allowed=0, sync_failure=failure)
     if isinstance(budget.min_available, int):
         expected, desired = len(pods), budget.min_available
-    else:
-        expected = _expected(owners.values(), pods, snapshot)
+    else:  # without a rule the controller expects no pods, and allows none of them to leave
+        expected = _expected(owners.values(), pods, snapshot) if budget.rule else 0
         desired = _desired(budget, expected)
     healthy = sum(pod.is_ready and not pod.is_terminating for pod in pods)
     return changed(

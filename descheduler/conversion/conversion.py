@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 import msgspec
 
-from descheduler.documents.document import Document, find
+from descheduler.documents.document import Document, TreeNode, find
 from descheduler.documents.problems import DocumentProblem, dotted
 
 __all__ = ["API_VERSION", "Conversion", "ConversionNotes", "configuration_of"]
@@ -20,6 +21,10 @@ class Conversion(msgspec.Struct, frozen=True):
 
     document: Mapping[str, object]
     notes: tuple[DocumentProblem, ...] = ()
+    origins: Mapping[tuple[str | int, ...], tuple[str | int, ...]] = {}
+    """Paths in the document → other paths in the original that they come from."""
+    root: TreeNode = TreeNode(None)
+    """The original."""
 
 
 @dataclass(slots=True)
@@ -35,9 +40,14 @@ class ConversionNotes:
         line, column = (mark.line, mark.column) if mark else (None, None)
         self.found.append(DocumentProblem(self.document.path, line, column, dotted(path), message))
 
-    def of(self, document: Mapping[str, object]) -> Conversion:
-        """The conversion to `document`, notes on the whole first."""
-        return Conversion(document, tuple(sorted(self.found, key=lambda note: (note.line or 0, note.column or 0))))
+    def of(
+        self,
+        document: Mapping[str, object],
+        origins: Mapping[tuple[str | int, ...], tuple[str | int, ...]] = MappingProxyType({}),
+    ) -> Conversion:
+        """The conversion to `document`, notes on the whole first; `origins` as in the conversion."""
+        notes = tuple(sorted(self.found, key=lambda note: (note.line or 0, note.column or 0)))
+        return Conversion(document, notes, origins, self.document.root)
 
 
 def configuration_of(profiles: Sequence[Mapping[str, object]], **settings: object) -> dict[str, object]:

@@ -8,10 +8,19 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 import msgspec
 from msgspec.structs import replace
 
-from descheduler.documents.document import Document, DocumentError, Mark, Member, TreeNode, Value, member_text
+from descheduler.documents.document import (
+    Document,
+    DocumentError,
+    Mark,
+    Member,
+    TreeNode,
+    Value,
+    member_node,
+    member_text,
+)
 from descheduler.documents.problems import spelled
 
-__all__ = ["POLICY", "SCHEDULER_CONFIGURATION", "Content", "document_in_config_map"]
+__all__ = ["POLICY", "SCHEDULER_CONFIGURATION", "Content", "Parse", "document_in_config_map", "parsed_entry"]
 
 _LITERAL = "|"
 _MOST_NAMED = 10
@@ -64,7 +73,7 @@ def document_in_config_map(content: Content, text: str, roots: Sequence[TreeNode
     entries = [entry for config_map in _config_maps(roots) for entry in _entries(config_map)]
     meant = [entry for entry in entries if content.line.search(str(entry[1].value))]
     if len(meant) == 1:
-        return _parsed(meant[0][1], text, parse)
+        return parsed_entry(meant[0][1], text, parse)
     if meant:
         message = f"holds several {content.plural}: {_listed(meant)}; keep one of them"
         raise DocumentError(message, meant[1][1].mark)
@@ -87,26 +96,22 @@ def _config_maps(roots: Iterable[TreeNode]) -> Iterator[TreeNode]:
         if kind == "ConfigMap":
             yield root
         elif kind in ("List", "ConfigMapList"):
-            items = _member(root, "items").value
+            items = member_node(root, "items").value
             if isinstance(items, tuple):
                 yield from _config_maps(items)
 
 
 def _entries(config_map: TreeNode) -> Iterator[tuple[str, TreeNode]]:
     """Names such as `policy.yaml of ConfigMap descheduler`, and the texts."""
-    data = _member(config_map, "data").value
-    name = member_text(_member(config_map, "metadata"), "name")
+    data = member_node(config_map, "data").value
+    name = member_text(member_node(config_map, "metadata"), "name")
     for key, member in data.items() if isinstance(data, Mapping) else ():
         if isinstance(member.node.value, str):
             yield spelled(f"{key} of ConfigMap {name}" if name else key), member.node
 
 
-def _member(node: TreeNode, key: str) -> TreeNode:
-    member = node.value.get(key) if isinstance(node.value, Mapping) else None
-    return member.node if member else TreeNode(None)
-
-
-def _parsed(entry: TreeNode, text: str, parse: Parse) -> Document:
+def parsed_entry(entry: TreeNode, text: str, parse: Parse) -> Document:
+    """The document in `entry`, a string in the document of `text`, with places of `text`. Raises DocumentError."""
     content = str(entry.value)
     place = _placer(entry, content, text)
     try:

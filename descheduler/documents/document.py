@@ -21,6 +21,7 @@ __all__ = [
     "find",
     "kind_of",
     "laid_over",
+    "member_node",
     "member_text",
     "to_plain",
 ]
@@ -129,10 +130,16 @@ def laid_over(under: TreeNode, over: TreeNode) -> TreeNode:
     return over
 
 
+def member_node(node: TreeNode, key: str) -> TreeNode:
+    """What the object `node` holds at `key`; null when there is nothing."""
+    member = node.value.get(key) if isinstance(node.value, Mapping) else None
+    return member.node if member else TreeNode(None)
+
+
 def member_text(node: TreeNode, key: str) -> str:
     """The string that the object `node` holds at `key`; empty when there is none."""
-    member = node.value.get(key) if isinstance(node.value, Mapping) else None
-    return member.node.value if member is not None and isinstance(member.node.value, str) else ""
+    value = member_node(node, key).value
+    return value if isinstance(value, str) else ""
 
 
 def to_plain(node: TreeNode) -> object:

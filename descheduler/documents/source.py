@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from descheduler.documents.config_map import POLICY, SCHEDULER_CONFIGURATION, document_in_config_map
 from descheduler.documents.document import (
@@ -21,6 +23,7 @@ from descheduler.documents.document import (
     member_text,
     to_plain,
 )
+from descheduler.documents.helm_values import policy_in_values
 from descheduler.documents.json_document import parse_json
 from descheduler.documents.problems import DocumentProblem, PolicyError, spelled
 from descheduler.documents.yaml_document import parse_yaml, parse_yaml_documents
@@ -32,6 +35,7 @@ _POLICY = "policy"
 _CONTENTS = {_POLICY: POLICY, "scheduler configuration": SCHEDULER_CONFIGURATION}
 """What the documents are that are looked for in ConfigMaps, by noun."""
 _MOST_BITS = 1024
+_TEMPLATE = "{{"
 
 
 def read_document(source: Path | str | Mapping[str, object], name: str | None, noun: str = _POLICY) -> Document:
@@ -44,9 +48,9 @@ def read_document(source: Path | str | Mapping[str, object], name: str | None, n
     try:
         if isinstance(source, Mapping):
             document = Document(path, _Importer().node(source, 0), "object")
-            return _unwrapped(document, "", noun)
+            return _with_notes_of_templates(_unwrapped(document, "", noun))
         text = _read_text(source, noun) if isinstance(source, Path) else source
-        return _unwrapped(_parse(text, path, noun), text, noun)
+        return _with_notes_of_templates(_unwrapped(_parse(text, path, noun), text, noun))
     except DocumentError as error:
         raise _error_of(error, path) from error
 
@@ -90,13 +94,18 @@ def _error_of(error: DocumentError, path: str) -> PolicyError:
 
 
 def _unwrapped(document: Document, text: str, noun: str) -> Document:
-    """What is meant in a ConfigMap of `document`, whose text is `text`; the document itself when it holds none."""
+    """What is meant in a ConfigMap or values of `document`, whose text is `text`; the document itself without these."""
     root, content = document.root, _CONTENTS.get(noun)
     may_hold_more = root.value is None or isinstance(root.value, Mapping)  # comments alone make an empty document
     if content is None or member_text(root, "apiVersion").startswith(content.group) or not may_hold_more:
         return document
     roots = parse_yaml_documents(text) if document.form == "yaml" else (root,)
-    return document_in_config_map(content, text, roots, lambda entry: _parse(entry, document.path, noun)) or document
+
+    def parse(entry: str) -> Document:
+        return _parse(entry, document.path, noun)
+
+    in_values = policy_in_values(document.path, text, roots, parse) if noun == _POLICY else None
+    return in_values or document_in_config_map(content, text, roots, parse) or document
 
 
 def _read_text(path: Path, noun: str, form: str = "YAML or JSON") -> str:
@@ -133,21 +142,53 @@ def _parse(text: str, path: str, noun: str) -> Document:
         raise DocumentError(f"is larger than {MAX_BYTES // 2**20} MiB; no {noun} needs that")
     if "\0" in text:
         raise DocumentError(f"holds NUL characters, so it is not text; a {noun} is YAML or JSON")
-    document = parse_json(text, path) if text.lstrip().startswith("{") else parse_yaml(text, path)
+    is_json = text.lstrip().startswith("{") and not text.lstrip().startswith(_TEMPLATE)
+    try:
+        document = parse_json(text, path) if is_json else parse_yaml(text, path)
+    except DocumentError as error:
+        mark = _template_near(text, error.mark)
+        if mark is None:
+            raise
+        message = f"is a template ({_TEMPLATE}), not YAML; render it first, for example with 'helm template'"
+        raise DocumentError(message, mark) from error
     _refuse_infinite(document.root)
     return document
 
 
+def _template_near(text: str, mark: Mark | None) -> Mark | None:
+    """The first place of a template that keeps a text from being YAML: one before `mark`, in its line or as a line."""
+    for number, line in enumerate(text.splitlines(), start=1):
+        is_near = mark is None or number in (mark.line - 1, mark.line)
+        if _TEMPLATE in line and (is_near or line.lstrip().startswith(_TEMPLATE)):
+            return Mark(number, line.index(_TEMPLATE) + 1)
+    return None
+
+
+def _with_notes_of_templates(document: Document) -> Document:
+    """The document with a note for each text that is a template, which says nothing before it is rendered."""
+    note = f"is a template ({_TEMPLATE}) and not evaluated; check what 'helm template' renders as well"
+    found = {
+        node.mark: note for node in _nodes(document.root) if isinstance(node.value, str) and _TEMPLATE in node.value
+    }
+    return replace(document, notes=(*document.notes, *found.items()))
+
+
 def _refuse_infinite(root: TreeNode) -> None:
     """Infinity and NaN exist in YAML but not in JSON, which Kubernetes decodes from: they are errors anywhere."""
+    for node in _nodes(root):
+        if isinstance(node.value, float) and not math.isfinite(node.value):
+            raise DocumentError(f"{node.value} is not a number that Kubernetes accepts", node.mark)
+
+
+def _nodes(root: TreeNode) -> Iterator[TreeNode]:
+    """All nodes from `root` down, each once."""
     pending, seen = [root], set()
     while pending:
         node = pending.pop()
-        if isinstance(node.value, float) and not math.isfinite(node.value):
-            raise DocumentError(f"{node.value} is not a number that Kubernetes accepts", node.mark)
         if id(node) in seen:
             continue
         seen.add(id(node))
+        yield node
         if isinstance(node.value, tuple):
             pending.extend(node.value)
         elif isinstance(node.value, Mapping):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 
 import msgspec
 
@@ -89,10 +89,10 @@ class Book:
         self._count(refusal, verdict.code, 1)
         return lambda: self._withdraw(lambda each: each is refusal)
 
-    def withdraw(self, pods: Collection[Pod], reason: Reason) -> None:
-        """Forgets that `pods` were refused for this reason: they were granted after all."""
+    def withdraw(self, pods: Iterable[Pod], reasons: Container[Reason | None]) -> None:
+        """Forgets that `pods` were refused for one of these reasons: they were granted after all."""
         uids = {pod.uid for pod in pods}
-        self._withdraw(lambda each: each.verdict.reason is reason and each.pod.uid in uids)
+        self._withdraw(lambda each: each.verdict.reason in reasons and each.pod.uid in uids)
 
     def _withdraw(self, is_void: Callable[[Refusal], bool]) -> None:
         for refusal in filter(is_void, self._attempts):

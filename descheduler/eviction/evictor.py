@@ -30,6 +30,8 @@ NOT_CREATED = refuse(Reason.MISSING_UID, "the pod is not created yet")
 """Of a pod that comes for one that this run evicts."""
 
 _ALREADY_REQUESTED = refuse(Reason.ALREADY_REQUESTED, "another controller already evicts the pod")
+_FOR_WANT_OF_ROOM = frozenset({Reason.NO_LANDING, Reason.CONDITIONAL_LANDING, Reason.RETURNS_TO_SOURCE})
+"""Refusals of replacements that find no node, none but their own one, or one that a pending pod may have."""
 _NOT_ASKED_FOR = frozenset({Reason.OUT_OF_SCOPE})
 """Refusals of pods that a run was told not to ask for, so that no request is counted."""
 
@@ -70,7 +72,7 @@ class Evictor:
         self._booked_again: set[str] = set()
         self._grants: list[_Grant] = []
         self._without_room: list[Bundle] = []
-        """What was refused since `hold_places` because its replacements find no node."""
+        """What was refused since `hold_places` for want of room for its replacements."""
         self._came_along: set[str] = set()
         self._refused_whole: dict[tuple[int, str, frozenset[str]], Verdict] = {}
         """Since the last grant; each pod of a gang asks for the whole of it, and a proof is dear."""
@@ -169,7 +171,7 @@ class Evictor:
         self._without_room.clear()
 
     def put_ahead(self, is_alone: Callable[[Bundle], bool]) -> bool:
-        """Whether something was granted that was refused since `hold_places`, because its replacements find no node.
+        """Whether something was granted that was refused since `hold_places`, for want of room for its replacements.
 
         It is granted ahead of what has taken its room since, all of which stays granted and is booked once more after
         it. Asked for is what `is_alone`: a plugin selects it whatever else it was granted.
@@ -193,8 +195,21 @@ class Evictor:
         for place in order:
             self._grant(bundles[place], self._without_awaited(bundles[place]))
         ahead = [bundles[place] for place in order if place < len(wanted)]
-        self.book.withdraw([pod for bundle in ahead for pod in bundle.pods], Reason.NO_LANDING)
+        self._withdraw(ahead)
+        self._refuse_again([] if not ahead else [bundles[place] for place in range(len(wanted)) if place not in order])
         return bool(ahead)
+
+    def _refuse_again(self, bundles: Iterable[Bundle]) -> None:
+        """Notes what refuses these now, such as a limit that is reached since: it is not for want of room alone."""
+        for bundle in bundles:
+            refusal = self._refusal(self._without_awaited(bundle))
+            if refusal is not None and not _lacks_room(refusal):
+                self._withdraw([bundle])
+                self._refuse(bundle, refusal)
+
+    def _withdraw(self, bundles: Iterable[Bundle]) -> None:
+        """Forgets that these found no room."""
+        self.book.withdraw([pod for bundle in bundles for pod in bundle.pods], _FOR_WANT_OF_ROOM)
 
     def _with_room_before(self, grant: _Grant, refused: Iterable[Bundle]) -> list[Bundle]:
         """The bundles of `refused` that nothing but what was granted since keeps from a node, each once."""
@@ -356,5 +371,5 @@ class Evictor:
 
 
 def _lacks_room(refusal: Verdict | None) -> bool:
-    """Whether a refusal says that a replacement finds no node."""
-    return refusal is not None and refusal.reason is Reason.NO_LANDING
+    """Whether what was granted before may be the cause of a refusal: it has the nodes of the replacement."""
+    return refusal is not None and refusal.reason in _FOR_WANT_OF_ROOM

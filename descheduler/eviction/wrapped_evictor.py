@@ -25,6 +25,7 @@ class WrappedEvictor(PluginEvictor):
 
     def __init__(self, inner: PluginEvictor) -> None:
         self._inner = inner
+        self.profile_index = inner.profile_index
 
     def filter(self, pod: Pod) -> Verdict:
         """As `inner`."""

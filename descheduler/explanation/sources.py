@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from descheduler.kube.client import KubeClient
     from descheduler.migration.lease_settings import LeaseOptions
 
-__all__ = ["LiveCluster", "context_namespace", "read_dumps", "read_live"]
+__all__ = ["LiveCluster", "context_namespace", "known_contexts", "read_dumps", "read_live"]
 
 
 class LiveCluster(msgspec.Struct, frozen=True):
@@ -103,6 +103,17 @@ def context_namespace(connection: ConnectionOptions, policy: Policy | None) -> s
         return default_namespace(_kubeconfig(connection, policy), connection.context)
     except SettingsError:
         return ""
+
+
+def known_contexts(kubeconfig: str | None) -> list[str]:
+    """The contexts of a kubeconfig, by default of kubectl's; none where it cannot be read."""
+    from descheduler.kube.authentication.configuration import contexts_of
+    from descheduler.transport.errors import SettingsError
+
+    try:
+        return contexts_of(kubeconfig)
+    except SettingsError:
+        return []
 
 
 def _kubeconfig(connection: ConnectionOptions, policy: Policy | None) -> str | None:

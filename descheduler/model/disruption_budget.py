@@ -86,6 +86,7 @@ class DisruptionBudget(msgspec.Struct, frozen=True):
             pods = "1 pod is" if expected == 1 else f"{expected} pods are"
             share = f" ({self.desired_healthy} pods)" if isinstance(self.min_available, str) else ""
             return f"minAvailable is {self.min_available}{share}, and {pods} expected"
-        if expected == self.desired_healthy == 0 < self.current_healthy and self.rule:
-            return f"its pods have no controller with replicas ({self.rule} needs one)"
+        if expected == self.desired_healthy == 0 < self.current_healthy:
+            without_scale = f"its pods have no controller with replicas ({self.rule} needs one)"
+            return without_scale if self.rule else "its spec states neither minAvailable nor maxUnavailable"
         return ""

@@ -23,6 +23,7 @@ from descheduler.policy.shared_args import (
 )
 
 __all__ = [
+    "CLAIMED_DEVICES",
     "DEFERRED_RESIZES",
     "MOST_NODE_COST",
     "NODE_METRIC",
@@ -48,6 +49,8 @@ DEFERRED_RESIZES = "deferredResizes"
 
 SHARED_GPUS = "koordinator.sh/gpu"
 """GPUs that pods share, as `reduceFragmentation` names them."""
+CLAIMED_DEVICES = "resource.k8s.io/devices"
+"""Devices of resource claims, as `reduceFragmentation` names them."""
 
 KUBERNETES_METRICS, NODE_METRIC = "KubernetesMetrics", "NodeMetric"
 _SOURCES = (KUBERNETES_METRICS, NODE_METRIC)
@@ -147,7 +150,8 @@ class ReduceFragmentationArgs(ObjectiveArgs, frozen=True):
 
     resource: str = ""
     """An extended resource that pods request whole, such as `nvidia.com/gpu`; `koordinator.sh/gpu` for GPUs one by one,
-    of which pods request parts, whole ones or several by any of Koordinator's resources."""
+    of which pods request parts, whole ones or several by any of Koordinator's resources; `resource.k8s.io/devices` for
+    the devices of resource claims one by one, whole ones and partitions."""
 
     def problems(self) -> Iterator[ArgsProblem]:
         """No resource, or one of which pods request any part."""

@@ -15,13 +15,14 @@ from descheduler.policy.checks import Checks, in_order
 from descheduler.policy.koordinator.descheduler_configuration import read_descheduler_configuration
 from descheduler.policy.plugin import Registry
 from descheduler.policy.types import Policy
-from descheduler.policy.upstream.descheduler_policy import CONVERSION, empty_policy, read_descheduler_policy
+from descheduler.policy.upstream.descheduler_policy import empty_policy, read_descheduler_policy
 from descheduler.policy.upstream.type_meta import INTERNAL_VERSIONS, type_meta
 
 __all__ = ["LoadedPolicy", "inspect_policy", "load_policy"]
 
 _API_VERSION = "descheduler/v1alpha2"
 _OLD_API_VERSION = "descheduler/v1alpha1"
+_CONVERSION = "convert the policy with 'descheduler convert', see docs/how-to/from-upstream.md"
 _READERS = {
     "DeschedulerPolicy": read_descheduler_policy,
     "DeschedulerConfiguration": read_descheduler_configuration,
@@ -82,7 +83,7 @@ def _read(checks: Checks, registry: Registry) -> Policy | None:
         return None
     reader = _READERS.get(kind or "DeschedulerPolicy")
     if api_version != _API_VERSION:
-        way_out = f"; {CONVERSION}" if api_version == _OLD_API_VERSION else ""
+        way_out = f"; {_CONVERSION}" if api_version == _OLD_API_VERSION else ""
         checks.fail_load(("apiVersion",), f"{shown(api_version)} is not supported, only {_API_VERSION}{way_out}")
     elif reader is None:
         known = " and ".join(_READERS)

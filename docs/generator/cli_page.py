@@ -8,6 +8,7 @@ import click
 
 from descheduler.cli.commands import commands
 from descheduler.cli.ending.exit_code import ExitCode
+from descheduler.cli.examples import EXAMPLES
 from descheduler.cli.flags.upstream import IDLE_FLAGS
 from descheduler.explanation.docs.source import member_docs, paragraphs
 from docs.generator.markdown import page, table, wrapped
@@ -61,6 +62,10 @@ def _section(command: click.Command) -> Iterator[str]:
     yield ""
     for paragraph in paragraphs(command.help):
         yield from wrapped(paragraph)
+    yield "```sh"
+    yield from EXAMPLES[command.name or ""]
+    yield "```"
+    yield ""
     options = [option for option in command.params if isinstance(option, click.Option) and not option.hidden]
     yield from table(("Flag", "Value", "Default", "Meaning"), [_row(option) for option in options])
 

@@ -91,7 +91,7 @@ BAD_INPUT = [
     pytest.param(literally("validate"), "missing argument 'FILE...'", id="nothing to validate"),
     pytest.param(
         literally("schema"),
-        "; choose from plan, outcome, difference, explanation, simulation, policy (see",
+        "; choose from plan, outcome, difference, answer, explanation, simulation, policy (see",
         id="schema of nothing",
     ),
     pytest.param(literally("validate", "/nowhere/p.yaml"), "no such file", id="validate what is not there"),

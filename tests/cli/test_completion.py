@@ -5,11 +5,22 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from descheduler.cli import kubectl_completion
 from descheduler.cli.commands import COMMANDS
+from descheduler.cluster.dumps.read import read_dump
+from tests.cli.commands import Descheduler
+
+SHOP = Path(__file__).parents[2] / "config" / "samples" / "shop.jsonl.gz"
+_PODS = read_dump([SHOP]).pods
+CARTS = sorted(
+    f"plain,{pod.namespace}/{pod.name}" for pod in _PODS if f"{pod.namespace}/{pod.name}".startswith("shop/cart-")
+)
+WORKERS = sorted({f"plain,{pod.node_name}" for pod in _PODS if (pod.node_name or "").startswith("worker-0")})
+KUBECONFIG = "apiVersion: v1\nkind: Config\ncontexts:\n- {name: prod-eu}\n- {name: prod-us}\n- {name: test}\n"
 
 
 def completed(line: str) -> list[str]:
@@ -45,10 +56,33 @@ def completed(line: str) -> list[str]:
         pytest.param("descheduler validate pol", ["file,pol"], id="a file"),
         pytest.param("descheduler --policy-config-file pol", ["file,pol"], id="a file of a flag without a command"),
         pytest.param("descheduler run --snapshot d", ["file,d"], id="a dump"),
+        pytest.param("descheduler completion b", ["plain,bash"], id="a shell"),
+        pytest.param("descheduler explain pod shop/ca", [], id="a pod without a dump"),
+        pytest.param(f"descheduler explain --snapshot {SHOP} node worker-0", WORKERS, id="a node of a dump"),
+        pytest.param(f"descheduler explain --snapshot {SHOP} pod shop/cart-", CARTS, id="a pod of a dump"),
+        pytest.param(f"descheduler run --snapshot {SHOP} -n sho", ["plain,shop"], id="a namespace of a dump"),
+        pytest.param("descheduler run --snapshot nowhere -n sho", [], id="a namespace of a dump that is not there"),
+        pytest.param("descheduler run pol", ["file,pol"], id="a policy"),
     ],
 )
 def test_bash_is_offered(line: str, choices: list[str]) -> None:
     assert completed(line) == choices
+
+
+def test_contexts_of_the_kubeconfig_are_offered(tmp_path: Path) -> None:
+    file = tmp_path / "config"
+    file.write_text(KUBECONFIG)
+
+    assert completed(f"descheduler run --kubeconfig {file} --context prod") == ["plain,prod-eu", "plain,prod-us"]
+    assert completed(f"descheduler run --kubeconfig {file}-gone --context prod") == []
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_script_of_a_shell_asks_the_program(descheduler: Descheduler, shell: str) -> None:
+    ended = descheduler("completion", shell)
+
+    assert (ended.code, ended.err) == (0, "")
+    assert f"_DESCHEDULER_COMPLETE={shell}_complete" in ended.out
 
 
 @pytest.mark.parametrize(

@@ -38,4 +38,23 @@ def test_file_of_another_kind_is_refused(descheduler: Descheduler, tmp_path: Pat
     done = descheduler("convert", file)
 
     assert (done.code, done.out) == (2, "")
-    assert done.err == f"{file}: is not a DeschedulerPolicy or volcano-scheduler.conf, which can be converted\n"
+    forms = "DeschedulerPolicy or DeschedulerConfiguration or volcano-scheduler.conf"
+    assert done.err == f"{file}: is not a {forms}, which can be converted\n"
+
+
+def test_comments_are_kept(descheduler: Descheduler, tmp_path: Path) -> None:
+    file = tmp_path / "policy.yaml"
+    file.write_text(POLICY.replace("profiles:", "# all of it\nprofiles:"))
+
+    assert "\n# all of it\nprofiles:\n" in descheduler("convert", file).out
+
+
+def test_document_of_koord_descheduler_is_checked(descheduler: Descheduler, tmp_path: Path) -> None:
+    file = tmp_path / "koord.yaml"
+    file.write_text("apiVersion: descheduler/v1alpha2\nkind: DeschedulerConfiguration\nprofiles: []\n")
+
+    done = descheduler("convert", file)
+
+    assert done.code == 0
+    assert load_policy(done.out, REGISTRY).kind == "DeschedulerConfiguration"
+    assert done.err.startswith(f"note: {file}:2:7: kind: runs as it is; ")

@@ -3,13 +3,16 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 
-from descheduler.cli.commands import COMMANDS
+from descheduler.cli.commands import COMMANDS, commands
+from descheduler.cli.examples import EXAMPLES
 from descheduler.cli.flags.upstream import IDLE_FLAGS
 from descheduler.supervision import Watch
 from tests.cli.commands import Descheduler
@@ -55,7 +58,30 @@ def test_help_names_every_command_and_shell_completion(descheduler: Descheduler)
 
     assert (ended.code, ended.err) == (0, "")
     assert all(f"  {command} " in ended.out for command in COMMANDS)
-    assert "_DESCHEDULER_COMPLETE=bash_source" in ended.out
+    assert "descheduler completion" in ended.out
+
+
+def test_help_lists_every_command_in_one_group() -> None:
+    assert sorted(COMMANDS) == sorted(EXAMPLES)
+    assert len(set(COMMANDS)) == len(COMMANDS)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_of_a_command_has_three_examples_that_it_takes(descheduler: Descheduler, command: str) -> None:
+    shown = descheduler("help", command)
+
+    assert shown.out == descheduler(command, "--help").out
+    assert len(EXAMPLES[command]) == 3
+    for line in EXAMPLES[command]:
+        assert f"  {line}\n" in shown.out
+        _, _, typed = line.rpartition("descheduler " if "kubectl deschedule " not in line else "deschedule ")
+        name, *arguments = shlex.split(re.split(r"[>)]", typed)[0])
+        if name != "--version":
+            parent = click.Context(commands, **commands.context_settings)
+            assert name == command
+            found = commands.get_command(parent, name)
+            assert found is not None
+            found.make_context(name, arguments, parent)
 
 
 def test_no_arguments_show_the_help(descheduler: Descheduler) -> None:
@@ -74,6 +100,42 @@ def test_flags_of_upstream_without_effect_stay_out_of_the_help(descheduler: Desc
     shown = set(descheduler("run", "--help").out.replace(",", " ").split())
 
     assert shown & {f"--{flag.name}" for flag in IDLE_FLAGS} == set()
+
+
+def test_help_without_a_command_is_that_of_the_program(descheduler: Descheduler) -> None:
+    assert descheduler("help").out == descheduler("--help").out
+    assert (
+        descheduler("help", "valdate").err
+        == "error: no such command 'valdate'; did you mean 'validate'? (see 'descheduler --help')\n"
+    )
+
+
+def test_flag_for_the_version_is_the_command(descheduler: Descheduler) -> None:
+    assert descheduler("--version").out == descheduler("version").out
+
+
+def test_policy_can_be_an_argument(descheduler: Descheduler, policy: Path, dump: Path) -> None:
+    rest = ("--snapshot", dump, "--now", "2026-01-15T12:00:00Z", "-o", "csv")
+
+    flagged, plain = descheduler("run", "--config", policy, *rest), descheduler("run", policy, *rest)
+
+    assert (plain.code, plain.out) == (flagged.code, flagged.out)
+    assert plain.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "missing option '--policy-config-file', or the policy as an argument"),
+        (("a.yaml", "--config", "b.yaml"), "two policies are named: a.yaml and --policy-config-file b.yaml"),
+        (("",), "the file name is empty"),
+    ],
+)
+def test_one_policy_has_to_be_named(descheduler: Descheduler, arguments: tuple[str, ...], message: str) -> None:
+    ended = descheduler("run", *arguments)
+
+    assert (ended.code, ended.out) == (2, "")
+    assert message in ended.err
 
 
 def test_version_is_one_line(descheduler: Descheduler) -> None:

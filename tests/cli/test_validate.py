@@ -3,10 +3,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
+from xml.etree import ElementTree
 
+import jsonschema
 import pytest
 import yaml
 
@@ -51,6 +54,36 @@ NOTHING_CAN_LEAVE = {
 """Policy → what its sample shows instead of evictions."""
 FOR_ONE_RUN = [file for file in SHIPPED if file.stem != "low-node-load"]
 """LowNodeLoad acts in the third run in a row; `tests/worlds/test_loaded.py` makes three."""
+
+SARIF = {
+    "type": "object",
+    "required": ["$schema", "version", "runs"],
+    "properties": {
+        "version": {"const": "2.1.0"},
+        "runs": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "required": ["tool", "results"],
+                "properties": {
+                    "columnKind": {"enum": ["utf16CodeUnits", "unicodeCodePoints"]},
+                    "tool": {"required": ["driver"], "properties": {"driver": {"required": ["name", "rules"]}}},
+                    "results": {
+                        "type": "array",
+                        "items": {
+                            "required": ["message", "ruleId", "level", "locations"],
+                            "properties": {
+                                "level": {"enum": ["none", "note", "warning", "error"]},
+                                "message": {"required": ["text"]},
+                            },
+                        },
+                    },
+                },
+            },
+        },
+    },
+}
+"""The parts of SARIF 2.1.0 that code scanning reads."""
 
 BAD = """\
 apiVersion: descheduler/v1alpha2
@@ -359,3 +392,81 @@ def test_a_plugin_of_volcano_that_is_not_modelled_fails_strict_validation(
 
     assert (ended.code, ended.out) == (2, "")
     assert ended.err.endswith("plugin 'usage' is not modelled; what it decides is unknown\n")
+
+
+@pytest.mark.parametrize("text", ["{}", "replicas: 1\nimage: {tag: a}\n", "kind_: x\n"])
+def test_mapping_without_a_key_of_a_policy_is_not_called_one(
+    descheduler: Descheduler, tmp_path: Path, text: str
+) -> None:
+    file = tmp_path / "other.yaml"
+    file.write_text(text)
+
+    ended = descheduler("validate", file)
+
+    message = "is not a policy: it has no key of one, such as apiVersion or profiles"
+    assert (ended.code, ended.out, ended.err) == (2, "", f"{file}:1:1: {message}\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "out"),
+    [
+        pytest.param(upstream(), 0, "<stdin>: valid DeschedulerPolicy\n", id="a policy"),
+        pytest.param(
+            'actions: "allocate"\ntiers: [{plugins: [{name: gang}]}]\n',
+            0,
+            "<stdin>: valid volcano-scheduler.conf\n",
+            id="a configuration of Volcano",
+        ),
+        pytest.param(BAD, 2, "", id="a broken policy"),
+    ],
+)
+def test_standard_input_is_checked(
+    descheduler: Descheduler, monkeypatch: pytest.MonkeyPatch, text: str, code: int, out: str
+) -> None:
+    monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(text.encode())))
+
+    ended = descheduler("validate", "-")
+
+    assert (ended.code, ended.out) == (code, out)
+
+
+def test_findings_in_sarif_have_rule_level_and_place(
+    descheduler: Descheduler, bad: Path, doubtful: Path, policy: Path
+) -> None:
+    ended = descheduler("validate", "-o", "sarif", bad, doubtful, policy)
+
+    log = json.loads(ended.out)
+    jsonschema.Draft7Validator(SARIF).validate(log)
+    results = log["runs"][0]["results"]
+    places = [result["locations"][0]["physicalLocation"] for result in results]
+    assert ended.code == 2
+    assert {(result["ruleId"], result["level"]) for result in results} == {("problem", "error"), ("warning", "warning")}
+    assert {result["ruleId"] for result in results} <= {
+        rule["id"] for rule in log["runs"][0]["tool"]["driver"]["rules"]
+    }
+    assert places[0] == {"artifactLocation": {"uri": str(bad)}, "region": {"startLine": 7, "startColumn": 12}}
+
+
+@pytest.mark.parametrize(("flags", "failures"), [((), 1), (("--strict",), 2)])
+def test_findings_in_junit_are_failures_of_their_file(
+    descheduler: Descheduler, bad: Path, doubtful: Path, policy: Path, flags: tuple[str, ...], failures: int
+) -> None:
+    ended = descheduler("validate", *flags, "-o", "junit", bad, doubtful, policy)
+
+    (suite,) = ElementTree.fromstring(ended.out)  # noqa: S314 - it is our own
+    failed = [case.get("name") for case in suite if case.find("failure") is not None]
+    assert (suite.get("tests"), suite.get("failures")) == ("3", str(failures))
+    assert failed == [str(bad), str(doubtful)][:failures]
+    assert f"{bad}:7:12: " in (suite[0][0].text or "")
+
+
+def test_hook_and_action_give_flags_that_there_are(descheduler: Descheduler, policy: Path) -> None:
+    (hook,) = yaml.safe_load((CONFIG.parent / ".pre-commit-hooks.yaml").read_text())
+    action = yaml.safe_load((CONFIG.parent / "action.yml").read_text())
+    script = action["runs"]["steps"][-1]["run"]
+    inputs = set(re.findall(r"inputs\.([a-z-]+)", json.dumps(action)))
+
+    assert descheduler(*hook["entry"].split()[1:], policy).code == 0
+    assert descheduler("validate", *re.findall(r"--[a-z]{2,}", script), "-o", "sarif", "--", policy).code == 0
+    assert inputs == set(action["inputs"])
+    assert "${{" not in script

@@ -67,7 +67,7 @@ def figures(snapshot: Snapshot) -> tuple[int | None, ...]:
         pytest.param({"maxUnavailable": "200%"}, (2, 2, 0, 4), id="more than there are"),
         pytest.param({"minAvailable": "26%"}, (0, 2, 2, 4), id="a share that has to be there, rounded up, too"),
         pytest.param({"minAvailable": 1}, (1, 2, 1, 2), id="a number, of the pods that there are"),
-        pytest.param({}, (2, 2, 0, 4), id="nothing asked for"),
+        pytest.param({}, (0, 2, 0, 0), id="nothing asked for"),
     ],
 )
 def test_budget_is_counted_from_its_spec(tmp_path: Path, spec: Object, expected: tuple[int, ...]) -> None:
@@ -97,6 +97,7 @@ def test_workload_that_the_dump_does_not_hold_has_the_pods_that_there_are(tmp_pa
         ),
         ({"minAvailable": 0}, "Job/work", ""),
         ({"maxUnavailable": 1}, "", "its pods have no controller with replicas (maxUnavailable: 1 needs one)"),
+        ({}, "Job/work", "its spec states neither minAvailable nor maxUnavailable"),
         ({"maxUnavailable": "half"}, "", "SyncFailed (maxUnavailable: half is not a number or a percentage)"),
     ],
 )

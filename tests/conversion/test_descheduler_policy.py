@@ -87,7 +87,7 @@ def test_load_aware_gets_the_address_of_the_policy(tmp_path: Path) -> None:
     [
         pytest.param(HEAD + "nodeSelector: age > 5\n" + TAINTS, "nodeSelector: compares labels", id="comparison"),
         pytest.param(HEAD + TAINTS.replace("nodeFit: true", "nodeFit: 7"), "nodeFit", id="a policy that is invalid"),
-        pytest.param(HEAD.replace("v1alpha2", "v1alpha1"), "is not a DeschedulerPolicy or", id="an old version"),
+        pytest.param(HEAD.replace("v1alpha2", "v1alpha3"), "is not a DeschedulerPolicy or", id="an old version"),
     ],
 )
 def test_what_cannot_be_converted_is_refused(tmp_path: Path, text: str, message: str) -> None:

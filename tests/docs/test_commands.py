@@ -20,7 +20,7 @@ def test_every_shown_command_exists_with_all_its_flags() -> None:
 
 
 def test_every_flag_in_a_sentence_exists() -> None:
-    known = {flag for name in program.list_commands(_context()) for flag in _flags(name)}
+    known = {"--version"} | {flag for name in program.list_commands(_context()) for flag in _flags(name)}
     named = [
         (page, re.split("[= ]", span)[0])
         for page in pages()
@@ -67,6 +67,8 @@ def test_advice_is_given_for_every_reason_that_can_be_seen() -> None:
 
 def _problem(arguments: list[str]) -> str | None:
     """What the program would not understand, or None. Flags without a command are those of `run`."""
+    if arguments in (["help"], ["help", "COMMAND"], ["--version"]):
+        return None
     name = arguments[0] if arguments and not arguments[0].startswith("-") else "run"
     if name not in program.list_commands(_context()):
         return f"no command {name}"

@@ -74,6 +74,7 @@ def test_schema_has_the_subject() -> None:
 
 def test_table_is_that_of_the_module() -> None:
     assert "".join(render(explained("high"), "table")) == (
+        "Policy: none; dump: objects; time: 2026-06-30T12:00:00Z\n\n"
         "PRIORITY CLASS   VALUE   PODS\nhigh             1000    1\n\nwarning: ages are not shown\n"
     )
 

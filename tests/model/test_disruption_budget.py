@@ -35,6 +35,11 @@ def budget(**facts: Any) -> DisruptionBudget:
             "its pods have no controller with replicas (maxUnavailable: 1 needs one)",
             id="bare pods",
         ),
+        pytest.param(
+            CURRENT | {"expected_pods": 0, "desired_healthy": 0},
+            "its spec states neither minAvailable nor maxUnavailable",
+            id="no rule",
+        ),
         pytest.param(CURRENT | {"max_unavailable": 1, "current_healthy": 2, "desired_healthy": 2}, "", id="not now"),
         pytest.param({"min_available": 3, "desired_healthy": 3, "expected_pods": 3}, "", id="figures of an old spec"),
         pytest.param(CURRENT | {"max_unavailable": 0, "disruptions_allowed": 1}, "", id="it allows one all the same"),

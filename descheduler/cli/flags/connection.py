@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from descheduler.cli.completions import complete_file
+from descheduler.cli.completions import complete_context, complete_file
 from descheduler.cli.flags.values import read_duration
 
 if TYPE_CHECKING:
@@ -29,7 +29,12 @@ def takes_connection(command: Callable[..., Any]) -> Callable[..., Any]:
         shell_complete=complete_file,
         help="Kubeconfig; by default KUBECONFIG, the service account of the pod, or ~/.kube/config.",
     )
-    @click.option("--context", metavar="NAME", help="Context of the kubeconfig; by default its current one.")
+    @click.option(
+        "--context",
+        metavar="NAME",
+        shell_complete=complete_context,
+        help="Context of the kubeconfig; by default its current one.",
+    )
     @click.option("--as", "as_user", metavar="USER", help="User to impersonate.")
     @click.option(
         "--request-timeout",

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 
 import click
 
+from descheduler.cli.examples import EXAMPLES
+
 __all__ = ["GoFlagsCommand"]
 
 _BOOLEANS = {
@@ -20,6 +22,11 @@ class GoFlagsCommand(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parses the arguments after putting them in the spelling that click knows."""
         return super().parse_args(ctx, list(self._spelled_out(ctx, args)))
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Examples of the command."""
+        with formatter.section("Examples"):
+            formatter.write("".join(f"  {line}\n" for line in EXAMPLES.get(self.name or "", ())))
 
     def _spelled_out(self, ctx: click.Context, args: Sequence[str]) -> Iterator[str]:
         booleans = {

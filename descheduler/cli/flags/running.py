@@ -22,6 +22,7 @@ __all__ = [
     "takes_observation",
     "takes_pace",
     "takes_policy",
+    "takes_policy_flag",
 ]
 
 
@@ -32,32 +33,47 @@ def _read_deadline(ctx: click.Context, option: click.Parameter, text: str | None
 
 
 def takes_policy(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds the policy, as `policy_file`."""
-    return _takes_policy(command, is_required=True)
+    """Adds the policy, as `policy_file`: an argument, or the value of a flag."""
+    return _takes_argument(_takes_flag(command, has_argument=True), is_required=True)
 
 
 def may_take_policy(command: Callable[..., Any]) -> Callable[..., Any]:
     """Adds the policy, as `policy_file`, which is None where none is given."""
-    return _takes_policy(command, is_required=False)
+    return _takes_argument(_takes_flag(command, has_argument=True), is_required=False)
 
 
-def _takes_policy(command: Callable[..., Any], *, is_required: bool) -> Callable[..., Any]:
-    @click.option(
+def takes_policy_flag(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds the policy, as `policy_file`, to a command that has another argument."""
+    return _takes_flag(command, has_argument=False)
+
+
+def _takes_flag(command: Callable[..., Any], *, has_argument: bool) -> Callable[..., Any]:
+    also = " The same as the argument POLICY." if has_argument else ""
+    return click.option(
         "--policy-config-file",
         "--config",
         "policy_file",
         callback=read_file_name,
-        required=is_required,
+        required=not has_argument,
         metavar="FILE",
         shell_complete=complete_file,
         help="Policy to run: a DeschedulerPolicy or a DeschedulerConfiguration, in YAML or JSON, alone or in a "
-        "ConfigMap.",
-    )
-    @wraps(command)
-    def flagged(*args: object, **flags: object) -> object:
-        return command(*args, **flags)
+        f"ConfigMap; - is standard input.{also}",
+    )(command)
 
-    return flagged
+
+def _takes_argument(command: Callable[..., Any], *, is_required: bool) -> Callable[..., Any]:
+    @click.argument("policy", required=False, metavar="[POLICY]", callback=read_file_name, shell_complete=complete_file)
+    @wraps(command)
+    def with_policy(*args: object, policy: str | None, policy_file: str | None, **flags: object) -> object:
+        if policy is not None and policy_file is not None:
+            raise click.UsageError(f"two policies are named: {policy} and --policy-config-file {policy_file}.")
+        named = policy if policy_file is None else policy_file
+        if named is None and is_required:
+            raise click.UsageError("Missing option '--policy-config-file', or the policy as an argument.")
+        return command(*args, policy_file=named, **flags)
+
+    return with_policy
 
 
 def takes_pace(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from descheduler.cli.completions import complete_namespace
+
 if TYPE_CHECKING:
     from descheduler.eviction.checks.scope import Scope
 
@@ -26,6 +28,7 @@ def takes_scope(command: Callable[..., Any]) -> Callable[..., Any]:
         "namespaces",
         multiple=True,
         metavar="NAME",
+        shell_complete=complete_namespace,
         help="Evict only pods in this namespace; can be repeated. Plugins still count the other pods.",
     )
     @click.option("-A", "--all-namespaces", is_flag=True, help="Evict pods in all namespaces; the default.")
@@ -56,6 +59,7 @@ def takes_subject_namespace(command: Callable[..., Any]) -> Callable[..., Any]:
         "-n",
         "--namespace",
         metavar="NAME",
+        shell_complete=complete_namespace,
         help="Namespace of the pod or workload; by default that of the kubeconfig's context, with --snapshot "
         "'default'.",
     )

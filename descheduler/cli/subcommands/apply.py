@@ -16,7 +16,13 @@ from descheduler.cli.flags.connection import takes_connection
 from descheduler.cli.flags.go import GoFlagsCommand
 from descheduler.cli.flags.lease import takes_lease
 from descheduler.cli.flags.logging import takes_logging
-from descheduler.cli.flags.running import takes_deadline, takes_gates, takes_observation, takes_pace, takes_policy
+from descheduler.cli.flags.running import (
+    takes_deadline,
+    takes_gates,
+    takes_observation,
+    takes_pace,
+    takes_policy_flag,
+)
 from descheduler.cli.flags.telemetry import takes_telemetry
 from descheduler.cli.flags.values import read_duration
 from descheduler.cli.output import Output, takes_output
@@ -34,7 +40,7 @@ __all__ = ["apply"]
 
 @click.command(cls=GoFlagsCommand, short_help="Carry out a plan from a file.")
 @click.argument("file", shell_complete=complete_file)
-@takes_policy
+@takes_policy_flag
 @click.option(
     "--max-age",
     metavar="DURATION",

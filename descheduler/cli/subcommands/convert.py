@@ -2,40 +2,53 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 from descheduler.cli.completions import complete_file
 from descheduler.cli.ending.exit_code import ExitCode
 from descheduler.cli.flags.go import GoFlagsCommand
+from descheduler.cli.inputs import policy_source
 from descheduler.cli.output import write_data
 
 __all__ = ["convert"]
 
 
-@click.command(cls=GoFlagsCommand, short_help="Convert a configuration to a DeschedulerConfiguration.")
+@click.command(cls=GoFlagsCommand, short_help="Convert a configuration to a policy of this version.")
 @click.argument("file", metavar="FILE", shell_complete=complete_file)
 @click.pass_context
 def convert(ctx: click.Context, file: str) -> None:
-    """Convert a configuration to a DeschedulerConfiguration, which is printed as YAML.
+    """Convert a configuration to a policy of this version, which is printed as YAML.
 
-    FILE is a DeschedulerPolicy of kubernetes-sigs/descheduler or volcano-sh/descheduler, or the volcano-scheduler.conf
-    of a Volcano that runs the plugin rescheduling. A ConfigMap with one of them is read as well. Whatever is lost or
-    changes is listed on standard error, with its line and column.
+    \b
+    FILE                                            becomes
+    DeschedulerPolicy of descheduler/v1alpha1       DeschedulerPolicy of descheduler/v1alpha2
+    DeschedulerPolicy of descheduler/v1alpha2       DeschedulerConfiguration
+    DeschedulerPolicy of volcano-sh/descheduler     DeschedulerConfiguration
+    DeschedulerConfiguration of koord-descheduler   itself, which is only checked
+    volcano-scheduler.conf with rescheduling        DeschedulerConfiguration
+
+    The configuration can stand in a ConfigMap, in values of the Helm chart, in a HelmRelease or in an Application; - is
+    standard input. Whatever is lost or changes is listed on standard error, with its line and column. Comment lines
+    stay above the values that they are above of.
 
     Exits with 2 when the file is not valid.
     """
+    from pathlib import Path
+
+    from descheduler.conversion.comments import with_comments
     from descheduler.conversion.table import convert_file
     from descheduler.documents.problems import PolicyError
     from descheduler.report.formats.yaml_lines import yaml_lines
 
+    source, name = policy_source(file)
     try:
-        conversion = convert_file(Path(file))
+        conversion = convert_file(source, name)
     except PolicyError as error:
         for problem in error.problems:
             click.echo(str(problem), err=True)
         ctx.exit(ExitCode.INVALID)
     for note in conversion.notes:
         click.echo(f"note: {note}", err=True)
-    write_data(["".join(yaml_lines(conversion.document))])
+    original = source.read_text("utf-8") if isinstance(source, Path) else source
+    text = "".join(yaml_lines(conversion.document))
+    write_data([with_comments(text, original, conversion.root, conversion.origins)])

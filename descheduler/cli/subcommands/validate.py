@@ -13,11 +13,13 @@ from msgspec.structs import replace
 from descheduler.cli.completions import complete_file
 from descheduler.cli.ending.exit_code import ExitCode
 from descheduler.cli.flags.go import GoFlagsCommand
-from descheduler.cli.inputs import load_policy_file
+from descheduler.cli.inputs import load_policy_source, policy_source
 from descheduler.cli.output import write_data, write_text
 from descheduler.model.text.urls import shown_url
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from descheduler.documents.problems import DocumentProblem
     from descheduler.policy.types import Policy
 
@@ -46,10 +48,10 @@ _VOLCANO_KIND = "volcano-scheduler.conf"
 @click.option(
     "-o",
     "--output",
-    type=click.Choice(["table", "json"]),
+    type=click.Choice(["table", "json", "sarif", "junit"]),
     default="table",
     show_default=True,
-    help="Format of the findings on standard output.",
+    help="Format of the findings on standard output; sarif is for code scanning, junit for reports of tests.",
 )
 @click.option("--strict", is_flag=True, help="Fail on warnings too, for example on an unknown field.")
 @click.option(
@@ -61,17 +63,19 @@ _VOLCANO_KIND = "volcano-scheduler.conf"
 def validate(ctx: click.Context, files: Sequence[str], output: str, *, strict: bool, print_effective: bool) -> None:
     """Check policy files, and name every problem with its line and column.
 
-    A file may be a ConfigMap that holds a policy, or a List or several YAML documents with such a ConfigMap. The
+    A file may be a ConfigMap that holds a policy, values of the Helm chart with deschedulerPolicy, a HelmRelease of
+    Flux or an Application of Argo CD with such values, or a List or several YAML documents with one of these. The
     configuration of Volcano's scheduler (volcano-scheduler.conf) is checked as well, by itself or in its ConfigMap.
+    - is standard input.
 
     Exits with 2 when any of them is invalid, and with 0 otherwise. Warnings do not change the exit code unless
     --strict is given.
     """
-    if print_effective and output == "json":
-        raise click.UsageError("--print-effective prints YAML; leave out -o json.", ctx)
+    if print_effective and output != "table":
+        raise click.UsageError(f"--print-effective prints YAML; leave out -o {output}.", ctx)
     verdicts = [_judge(file) for file in files]
-    if output == "json":
-        _write_json(verdicts, is_strict=strict)
+    if output != "table":
+        _write_findings(verdicts, output, is_strict=strict)
     else:
         _write_lines(verdicts, is_quiet=print_effective, is_strict=strict)
     if print_effective:
@@ -84,19 +88,38 @@ def _judge(file: str) -> _Verdict:
     from descheduler.documents.problems import DocumentProblem, PolicyError
     from descheduler.eviction.migration_controller.profiles import migration_notes
 
+    source, name = policy_source(file)
+    file = name or file
     try:
-        policy = load_policy_file(file)
+        policy = load_policy_source(source, name)
     except PolicyError as error:
-        return _judge_volcano(file) or _Verdict(file, error.problems, error.warnings)
+        return _judge_volcano(source, file, name) or _Verdict(file, error.problems, error.warnings)
     # Where apiVersion is missing nothing of a policy is read, so what is no policy at all passes for one.
-    if not policy.profiles and (of_volcano := _judge_volcano(file)) is not None:
-        return of_volcano
+    if not policy.profiles:
+        other = _judge_volcano(source, file, name) or _judge_without_keys(source, file, name)
+        if other is not None:
+            return other
     # Every run with this policy warns of these too.
     notes = (DocumentProblem(policy.path, None, None, "", note) for note in migration_notes(policy))
     return _Verdict(file, (), (*policy.warnings, *notes), policy, policy.kind)
 
 
-def _judge_volcano(file: str) -> _Verdict | None:
+def _judge_without_keys(source: Path | str, file: str, name: str | None) -> _Verdict | None:
+    """The verdict on a mapping that has no key of a policy; None for another document."""
+    from descheduler.documents.problems import DocumentProblem
+    from descheduler.documents.source import read_document
+    from descheduler.policy.upstream.descheduler_policy import policy_keys
+
+    document = read_document(source, name)
+    root = document.root
+    if not isinstance(root.value, Mapping) or {key.casefold() for key in root.value} & policy_keys():
+        return None
+    line, column = (root.mark.line, root.mark.column) if root.mark else (None, None)
+    message = "is not a policy: it has no key of one, such as apiVersion or profiles"
+    return _Verdict(file, [DocumentProblem(document.path, line, column, "", message)], ())
+
+
+def _judge_volcano(source: Path | str, file: str, name: str | None) -> _Verdict | None:
     """The verdict on a file of which no policy was read; None where it is no configuration of Volcano."""
     from pathlib import Path
 
@@ -105,11 +128,10 @@ def _judge_volcano(file: str) -> _Verdict | None:
     from descheduler.placement.configuration.volcano import is_volcano_configuration, volcano_configuration
     from descheduler.placement.volcano.plugins.table import VOLCANO_PLUGINS
 
-    path = Path(file)
-    if not path.is_file():  # what is no file cannot be read twice
+    if isinstance(source, Path) and not source.is_file():  # what is no file cannot be read twice
         return None
     try:
-        document = read_document(path, None, "scheduler configuration")
+        document = read_document(source, name, "scheduler configuration")
     except PolicyError:
         return None
     if not is_volcano_configuration(document):
@@ -141,30 +163,16 @@ def _openings(policy: Policy) -> Iterator[str]:
     yield from (f"{line}\n" for line in opening_lines(policy, datetime.now(UTC)))
 
 
-def _write_json(verdicts: Sequence[_Verdict], *, is_strict: bool) -> None:
-    import json
+def _write_findings(verdicts: Sequence[_Verdict], output: str, *, is_strict: bool) -> None:
+    from typing import cast
 
-    plain = [
-        {
-            "file": verdict.file,
-            "valid": verdict.is_good(is_strict=is_strict),
-            "kind": verdict.kind,
-            "problems": [_plain(problem) for problem in verdict.problems],
-            "warnings": [_plain(warning) for warning in verdict.warnings],
-        }
-        for verdict in verdicts
+    from descheduler.report.formats.findings import FileFindings, FindingsFormat, findings_text
+
+    found = [
+        FileFindings(each.file, each.is_good(is_strict=is_strict), each.kind, each.problems, each.warnings)
+        for each in verdicts
     ]
-    write_data([json.dumps(plain, indent=2) + "\n"])
-
-
-def _plain(problem: DocumentProblem) -> Mapping[str, object]:
-    return {
-        "path": problem.path,
-        "line": problem.line,
-        "column": problem.column,
-        "field": problem.field,
-        "message": problem.message,
-    }
+    write_data([findings_text(found, cast("FindingsFormat", output))])
 
 
 def _write_effective(policies: Sequence[Policy]) -> None:

@@ -10,7 +10,7 @@ from descheduler.plan.bundles import Bundle, Candidate
 
 __all__ = ["KnownAnswerCheck"]
 
-_NOTHING_CREATED = "the API server refuses evictions in it, and no pod is created in it"
+_NOTHING_CREATED = "the API server refuses evictions in it, and a replacement pod is not created"
 
 
 class KnownAnswerCheck(PodByPod):

@@ -151,7 +151,7 @@ class LandingBook:
         return frozenset(found)
 
     def with_room(self, bundles: Sequence[Sequence[Pod]], profile_indices: Sequence[int], number: int) -> list[bool]:
-        """Of each of `bundles` whether some node takes its replacements on top of the first `number` booked moves."""
+        """Of each of `bundles` whether its replacements land, elsewhere, on top of the first `number` booked moves."""
         self._considered = None
         return [
             self._has_room(self.prover_of(profile_index), pods, number)
@@ -161,8 +161,10 @@ class LandingBook:
     def _has_room(self, prover: LandingProver, pods: Sequence[Pod], number: int) -> bool:
         self.num_judged += len(pods)
         with prover.as_of(number):
-            found = prover.prove_further(pods, are_mates=True) if len(pods) > 1 else prover.consider(pods[0])
-            return found.verdict.value != "no"
+            if len(pods) > 1:
+                return prover.prove_further(pods, are_mates=True).verdict.value == "lands"
+            landing = prover.consider(pods[0])
+            return _lands(landing) and not landing.returns_to_source
 
     def takers_of(self, nodes: Sequence[str], pods: Iterable[Pod]) -> dict[str, list[Pod]]:
         """By each of `nodes`, those of `pods`, which are booked, whose replacements may go there before others do."""

@@ -11,7 +11,7 @@ import msgspec
 import urllib3
 
 from descheduler.kube.authentication.credentials import Credentials, Issued, RenewedCredentials, read_token_file
-from descheduler.kube.authentication.kubeconfig_file import ChosenContext, choose_context
+from descheduler.kube.authentication.kubeconfig_file import ChosenContext, choose_context, context_names
 from descheduler.kube.authentication.tls_files import MissingFileError, TlsFiles, load_tls_files
 from descheduler.kube.authentication.user_credentials import user_credentials
 from descheduler.model.text.urls import split_userinfo
@@ -22,7 +22,14 @@ from descheduler.transport.proxies import Proxy, named_proxy, proxy_for
 if TYPE_CHECKING:
     from kubernetes.client import Configuration
 
-__all__ = ["SERVICE_ACCOUNT_CA", "SERVICE_ACCOUNT_TOKEN", "ClientConnection", "default_namespace", "load_connection"]
+__all__ = [
+    "SERVICE_ACCOUNT_CA",
+    "SERVICE_ACCOUNT_TOKEN",
+    "ClientConnection",
+    "contexts_of",
+    "default_namespace",
+    "load_connection",
+]
 
 # One more than the dispatcher ever has in flight, so that no connection is thrown away and opened again.
 _POOL_SIZE = 65
@@ -78,6 +85,11 @@ def default_namespace(kubeconfig: str | None, context: str | None, *, environ: M
     if _is_in_cluster(files, context, environ):
         return SERVICE_ACCOUNT_NAMESPACE.read_text("utf-8").strip() if SERVICE_ACCOUNT_NAMESPACE.exists() else ""
     return choose_context(files or [_home_kubeconfig(environ)], context).namespace
+
+
+def contexts_of(kubeconfig: str | None, *, environ: Mapping[str, str] = os.environ) -> list[str]:
+    """The names of all contexts that can be chosen. Raises SettingsError for a file that cannot be read."""
+    return context_names(_named_files(kubeconfig, environ) or [_home_kubeconfig(environ)])
 
 
 def _named_files(kubeconfig: str | None, environ: Mapping[str, str]) -> list[Path]:

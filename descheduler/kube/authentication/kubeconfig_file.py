@@ -25,7 +25,7 @@ from descheduler.kube.authentication.kubeconfig_types import (
 from descheduler.model.text.urls import is_host_name, is_web_url
 from descheduler.transport.errors import SettingsError
 
-__all__ = ["ChosenContext", "choose_context"]
+__all__ = ["ChosenContext", "choose_context", "context_names"]
 
 _Named = TypeVar("_Named", Context, Cluster, User)
 
@@ -79,6 +79,12 @@ def choose_context(files: Sequence[Path], context: str | None) -> ChosenContext:
         user_folder, user = entry.folder, entry.body.user or UserBody()
     chosen = where, name, body.cluster or "", server, cluster.folder, body.user or "", user, user_folder
     return ChosenContext(*chosen, namespace=body.namespace or "")
+
+
+def context_names(files: Sequence[Path]) -> list[str]:
+    """The names of the contexts in `files`, in their order. Raises SettingsError for a file that cannot be read."""
+    documents = [(file.parent, _read(file)) for file in files]
+    return list(_by_name((folder, document.contexts) for folder, document in documents))
 
 
 def _read(file: Path) -> KubeconfigFile:

@@ -38,6 +38,9 @@ class _Identity(msgspec.Struct):
     uid: str = ""
 
 
+_decode_identity = msgspec.json.Decoder(_Identity).decode
+
+
 class Renewal(msgspec.Struct, frozen=True):
     """When the last renewal that succeeded was asked for, by a monotonic clock in seconds and by the wall clock."""
 
@@ -84,7 +87,7 @@ class HeldLease:
     @property
     def uid(self) -> str:
         """The UID of the Lease object."""
-        return msgspec.json.decode(self._lease.metadata, type=_Identity).uid
+        return _decode_identity(self._lease.metadata).uid
 
     @property
     def loss(self) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from descheduler.optimizer.arrays import Floats, Ints
@@ -22,28 +24,28 @@ def most_weight(size: Floats, weight: Ints, capacity: Floats) -> int:
     weight = np.where((size[capacity <= 0] > 0).any(axis=0), 0, weight)
     best = float(weight.sum())
     share = size[useful] / capacity[useful][:, None]
-    for mixture in _mixtures(len(useful)):
-        best = min(best, _fractional(mixture @ share, weight))
+    if best > 0:
+        best = min([best, *(float(_fractional(mixed, weight).min()) for mixed in _mixed(share))])
     return int(np.floor(best + 1e-9))
 
 
-def _mixtures(count: int) -> list[Floats]:
-    """Weights that sum to 1: each resource alone, and each pair."""
-    unit = np.eye(count)
-    rows = list(unit)
-    for first in range(count):
-        for second in range(first):
-            rows.extend(unit[first] * step / _STEPS + unit[second] * (1 - step / _STEPS) for step in range(1, _STEPS))
-    return rows
+def _mixed(share: Floats) -> Iterator[Floats]:
+    """float64[K, M]: each resource alone, and the means of each pair; a pair at a time, to take little memory."""
+    steps = np.arange(1, _STEPS)[:, None] / _STEPS
+    for first, own in enumerate(share):
+        yield own[None]
+        yield from (steps * own + (1 - steps) * other for other in share[:first])
 
 
-def _fractional(size: Floats, weight: Ints) -> float:
-    """The fractional knapsack of capacity 1: the best per size first, the last in part."""
-    order = np.argsort(-weight / np.maximum(size, 1e-12), kind="stable")
-    filled = np.cumsum(size[order])
-    whole = int(np.searchsorted(filled, 1.0 + 1e-9, side="right"))
-    value = float(weight[order][:whole].sum())
-    if whole < len(order):
-        before = float(filled[whole - 1]) if whole else 0.0
-        value += float(weight[order[whole]]) * (1.0 - before) / max(float(size[order[whole]]), 1e-12)
-    return value
+def _fractional(size: Floats, weight: Ints) -> Floats:
+    """float64[K]: knapsacks of capacity 1, a row of `size` each: the best per size first, the last in part."""
+    order = np.argsort(-weight / np.maximum(size, 1e-12), axis=1, kind="stable")
+    size, weight = np.take_along_axis(size, order, axis=1), weight[order]
+    filled = np.cumsum(size, axis=1)
+    is_whole = filled <= 1.0 + 1e-9
+    values: Floats = weight.sum(axis=1, where=is_whole).astype(np.float64)
+    rows = np.flatnonzero(~is_whole[:, -1])
+    last = is_whole[rows].sum(axis=1)
+    before = filled[rows, last] - size[rows, last]
+    values[rows] += weight[rows, last] * (1.0 - before) / np.maximum(size[rows, last], 1e-12)
+    return values

@@ -32,6 +32,7 @@ __all__ = [
     "CountingTransformer",
     "FilterPlugin",
     "InteractingPlugin",
+    "OpeningPlugin",
     "PartlyUnknownScore",
     "PatchPlugin",
     "PermitPlugin",
@@ -322,6 +323,14 @@ class PreemptingPlugin(Plugin, Protocol):
 
     def may_preempt(self, pod: Pod, other: Pod) -> bool:
         """Whether it would evict `other`, whose priority is lower, for `pod`."""
+
+
+@runtime_checkable
+class OpeningPlugin(FilterPlugin, Protocol):
+    """A filter that compares parts of nodes with what a pod asks for, and knows which nodes would ever have enough."""
+
+    def may_open(self, cycle: Cycle) -> BoolMask:
+        """The nodes that pass, or that would if all of their parts were free."""
 
 
 @runtime_checkable

@@ -32,6 +32,9 @@ class PartNeed(NamedTuple):
 class NodeParts(Protocol):
     """The parts of the nodes of one shadow cluster, by a number on their node."""
 
+    is_listed: bool
+    """Whether objects of the cluster list any."""
+
     def state(self, node: int) -> object:
         """What stands for the parts of the node of this index and what is free of them: one object for one state."""
 
@@ -50,9 +53,14 @@ class NodeParts(Protocol):
         Memory in bytes counts as its share of `most_memory`: which part it gets is not known before.
         """
 
+    def need_of(self, pod: Pod, most_memory: int) -> PartNeed | None:
+        """What `pod`, or its replacement, asks for, as `need`."""
+
 
 class NoParts:
     """Of a cluster in which no plugin hands any out."""
+
+    is_listed = False
 
     def state(self, node: int) -> object:
         """Always the same."""
@@ -77,4 +85,9 @@ class NoParts:
     def need(self, requests: ResourceList, most_memory: int) -> PartNeed | None:
         """Never any."""
         del requests, most_memory
+        return None
+
+    def need_of(self, pod: Pod, most_memory: int) -> PartNeed | None:
+        """Never any."""
+        del pod, most_memory
         return None

@@ -23,6 +23,7 @@ from descheduler.placement.framework.extension_points import (
     CountingTransformer,
     FilterPlugin,
     InteractingPlugin,
+    OpeningPlugin,
     PatchPlugin,
     PermitPlugin,
     Plugin,
@@ -331,9 +332,11 @@ class Scheduler(JoinedInteractions, SchedulerModel):
         narrowed = evaluation.narrowed
         mask = np.ones(len(evaluation.feasible), dtype=bool) if narrowed is None else narrowed.copy()
         for name, against in evaluation.bits.items():
-            what = self._plugins[name].compares
+            what, opening = self._plugins[name].compares, self.filters.get(name)
             if what is None or what not in compared:
                 mask &= against == 0
+            elif isinstance(opening, OpeningPlugin):
+                mask &= (against == 0) | opening.may_open(evaluation.cycle)
         return mask
 
     def compares(self, what: Compares) -> bool:

@@ -187,8 +187,15 @@ def shadow_cluster_of(
 
 
 def parts_of(plugins: Iterable[SchedulingPlugin], cluster: ShadowCluster) -> NodeParts:
-    """The parts of the nodes of `cluster`, by the first of `plugins` that hands any out."""
-    return next((row.parts(cluster) for row in plugins if row.parts is not None), NoParts())
+    """The parts of the nodes of `cluster`, by the first of `plugins` whose objects list any, else by the last one that
+    hands any out."""
+    parts: NodeParts = NoParts()
+    for row in plugins:
+        if row.parts is not None:
+            parts = row.parts(cluster)
+            if parts.is_listed:
+                break
+    return parts
 
 
 def renewal_by(plugins: Iterable[SchedulingPlugin]) -> Callable[[Pod], Pod]:

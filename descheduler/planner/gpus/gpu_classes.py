@@ -43,7 +43,7 @@ def gpu_classes(pods: Iterable[Pod], openings: Openings, most_memory: int) -> Gp
     """
     by_need: dict[PartNeed, list[Ints]] = {}
     for pod in pods:
-        need = openings.parts.need(pod.spec.requests, most_memory)
+        need = openings.parts.need_of(pod, most_memory)
         if need is not None and need.memory_ratio:
             by_need.setdefault(need, []).append(openings.need(pod))
     columns = [openings.resources.index(name) for name in (CPU, MEMORY)]

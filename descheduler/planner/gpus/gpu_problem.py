@@ -44,7 +44,7 @@ def with_gpus(cluster: ClusterProblem, openings: Openings) -> GpuProblem:
     parts, nodes = openings.parts, [openings.place_of(name) for name in cluster.nodes]
     gpus = [parts.free(node) for node in nodes]
     memory = parts.most_memory(nodes)
-    needs = [parts.need(pod.spec.requests, memory) for pod in cluster.pods]
+    needs = [parts.need_of(pod, memory) for pod in cluster.pods]
     placed = zip(cluster.pods, cluster.problem.assignment.tolist(), needs, strict=True)
     places = [None if at == PENDING else (at, _minors(openings, pod, need, gpus[at])) for pod, at, need in placed]
     choices = GpuChoices(gpus, needs, places)

@@ -112,7 +112,7 @@ class MakeRoomObjective(ClusterObjective):
     def tells_gpus_apart(self) -> bool:
         """Whether some selected pod asks for GPUs, and Devices list those of some node."""
         openings = self._evictor.prover().openings()
-        if not any(openings.parts.need(pod.spec.requests, 0) for pod in self._selected.values()):
+        if not any(openings.parts.need_of(pod, 0) for pod in self._selected.values()):
             return False
         return any(openings.parts.free(openings.place_of(node)) for node in self._nodes)
 

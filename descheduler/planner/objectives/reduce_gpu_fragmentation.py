@@ -14,7 +14,7 @@ from descheduler.optimizer.order.waves import Reassignment
 from descheduler.planner.gpus.gpu_classes import gpu_classes
 from descheduler.planner.gpus.gpu_problem import GpuProblem, units_of
 from descheduler.planner.gpus.stranded_gpus import StrandedGpus
-from descheduler.planner.objective_args import ReduceFragmentationArgs
+from descheduler.planner.objective_args import CLAIMED_DEVICES, ReduceFragmentationArgs
 from descheduler.planner.objectives.fragmentation import Fragmentation
 from descheduler.planner.problem.cluster_problem import ClusterProblem
 
@@ -22,6 +22,8 @@ __all__ = ["ReduceGpuFragmentationObjective"]
 
 _PACKING_HINT = "DeviceShare that scores with MostAllocated prefers GPUs that are in use (schedulerConfigFile)"
 _WHOLE_GPU = 100
+_NO_GPUS = "no node has a Device with GPUs (devices.scheduling.koordinator.sh)"
+_NO_DEVICES = "no node has devices of its own (resourceslices.resource.k8s.io)"
 
 
 class ReduceGpuFragmentationObjective(Fragmentation):
@@ -39,7 +41,7 @@ class ReduceGpuFragmentationObjective(Fragmentation):
         pods = [pod for pod in handle.view.snapshot.pods if not pod.is_terminal]
         most_memory = openings.parts.most_memory(map(openings.place_of, self.node_names))
         self._classes = gpu_classes(pods, openings, most_memory)
-        asking = (pod for pod in pods if openings.parts.need(pod.spec.requests, most_memory) is not None)
+        asking = (pod for pod in pods if openings.parts.need_of(pod, most_memory) is not None)
         if self._evictor.prover().preference(asking).prefers_idle_parts:
             self.hint = _PACKING_HINT
         self.scale = 1 if self._classes is None else int(self._classes.weights.sum())
@@ -64,7 +66,7 @@ class ReduceGpuFragmentationObjective(Fragmentation):
         """That no pod asks for GPUs, that no node has any, or that all that is free can be used."""
         openings = self._evictor.prover().openings()
         if not any(openings.parts.free(openings.place_of(node)) for node in self.node_names):
-            return "no node has a Device with GPUs (devices.scheduling.koordinator.sh)"
+            return _NO_DEVICES if self._resource == CLAIMED_DEVICES else _NO_GPUS
         if self._stranded is None:
             return "no pod requests GPUs"
         return "" if self.figure() else "no free part of a GPU is stranded: pods can use all of it"

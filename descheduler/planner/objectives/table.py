@@ -8,7 +8,13 @@ from typing import Any
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.node import Node
 from descheduler.planner.args import PlannerObjective
-from descheduler.planner.objective_args import DEFERRED_RESIZES, SHARED_GPUS, MakeRoomArgs, ReduceFragmentationArgs
+from descheduler.planner.objective_args import (
+    CLAIMED_DEVICES,
+    DEFERRED_RESIZES,
+    SHARED_GPUS,
+    MakeRoomArgs,
+    ReduceFragmentationArgs,
+)
 from descheduler.planner.objectives.balance_utilization import BalanceUtilizationObjective
 from descheduler.planner.objectives.cluster_objective import ClusterObjective
 from descheduler.planner.objectives.consolidate_nodes import ConsolidateNodesObjective
@@ -24,9 +30,8 @@ __all__ = ["OBJECTIVES", "objective_of"]
 
 
 def _fragmentation(args: ReduceFragmentationArgs, handle: StrategyHandle, nodes: Sequence[Node]) -> ClusterObjective:
-    return (ReduceGpuFragmentationObjective if args.resource == SHARED_GPUS else ReduceFragmentationObjective)(
-        args, handle, nodes
-    )
+    is_by_part = args.resource in (SHARED_GPUS, CLAIMED_DEVICES)
+    return (ReduceGpuFragmentationObjective if is_by_part else ReduceFragmentationObjective)(args, handle, nodes)
 
 
 def _room(args: MakeRoomArgs, handle: StrategyHandle, nodes: Sequence[Node]) -> ClusterObjective:

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated
 
+import msgspec
+
 from descheduler.documents.decode import Strictness
 from descheduler.documents.source import digest_of
 from descheduler.model.selection.labels import LabelError, LabelSelector, parse_selector
@@ -23,11 +25,10 @@ from descheduler.policy.upstream.metrics_providers import (
 )
 from descheduler.policy.upstream.profile import ProfileSection, read_profile
 
-__all__ = ["CONVERSION", "DeschedulerPolicySection", "empty_policy", "read_descheduler_policy"]
+__all__ = ["DeschedulerPolicySection", "empty_policy", "policy_keys", "read_descheduler_policy"]
 
 
-CONVERSION = "convert the strategies to profiles, see docs/how-to/from-upstream.md"
-"""What to do with a policy of `descheduler/v1alpha1`."""
+_CONVERSION = "convert the strategies to profiles, see docs/how-to/from-upstream.md"
 _STRATEGIES = "strategies"
 
 
@@ -65,6 +66,12 @@ class DeschedulerPolicySection(Args, frozen=True):
     """`fixed` does not reproduce upstream's defects that change decisions; `upstream`, the default, does."""
 
 
+def policy_keys() -> frozenset[str]:
+    """The keys of a policy in lower case, those of older versions included."""
+    known = (field.encode_name for field in msgspec.structs.fields(DeschedulerPolicySection))
+    return frozenset(key.casefold() for key in (*known, _STRATEGIES))
+
+
 def read_descheduler_policy(checks: Checks, registry: Registry) -> Policy:
     """The policy in the document of `checks`, which collects what is wrong with it."""
     document = checks.load.document
@@ -100,7 +107,7 @@ def _warn_of_strategies(checks: Checks) -> None:
     root = checks.load.document.root
     member = root.value.get(_STRATEGIES) if isinstance(root.value, Mapping) else None
     if member is not None:
-        message = f"is a field of descheduler/v1alpha1, ignored; {CONVERSION}"
+        message = f"is a field of descheduler/v1alpha1, ignored; {_CONVERSION}"
         checks.load.warn((_STRATEGIES,), member.key_mark, message)
 
 

@@ -97,6 +97,35 @@ def test_large_pod_goes_ahead_of_those_that_can_take_its_node_alone() -> None:
     assert [move.to_node for move in decisions.leaving] == ["node-1", "node-0", "apart", "apart"]
 
 
+def test_pod_that_a_pending_one_may_leave_no_node_goes_ahead_of_those_that_take_the_others() -> None:
+    pending = make_pod("pending", node="", cpu="3")
+
+    decisions = decided(rooms(1, 3, 3), [*sized(a=1, z=3), pending])
+
+    assert in_waves(decisions) == {1: ["z"], 2: ["a"]}
+
+
+def test_pod_that_would_return_goes_ahead_of_those_that_take_its_other_node() -> None:
+    policy = by_jobs()
+    for config in policy["profiles"][0]["pluginConfig"]:
+        if config["name"] == "PlacementVerification":
+            config["args"] = {"onReturnToSource": "refuse"}
+    nodes = [
+        make_node("source", cpu="32", memory="256Gi"),
+        make_node("node-0", cpu="3", memory="4Gi"),
+        make_node("node-1", cpu="4", memory="16Gi"),
+    ]
+    pods = [
+        make_pod("a", node="source", cpu="2", labels={"app": "a"}),
+        make_pod("z", node="source", cpu="3", memory="8Gi", labels={"app": "z"}),
+        make_pod("full", node="source", cpu="29", memory="200Gi", owners=["DaemonSet/full"]),
+    ]
+
+    decisions = decided(nodes, pods, policy)
+
+    assert [(move.pod.name, move.to_node) for move in decisions.leaving] == [("z", "node-1"), ("a", "node-0")]
+
+
 def test_pod_without_a_node_of_its_size_stays_and_nothing_changes() -> None:
     decisions = decided(rooms(1, 3), sized(a=1, z=4))
 
@@ -117,6 +146,13 @@ def test_limit_of_the_run_holds_for_the_pods_that_were_accepted_first() -> None:
     assert in_waves(decisions) == {1: ["a", "b"]}
 
 
+def test_pod_for_which_the_limit_is_reached_by_another_one_is_refused_for_the_limit() -> None:
+    decisions = decided(rooms(1, 1, 3, 3), sized(a=1, b=1, y=3, z=3), by_jobs() | {"maxNoOfPodsToEvictTotal": 3})
+
+    assert sorted(move.pod.name for move in decisions.leaving) == ["a", "b", "y"]
+    assert [(refusal.pod.name, refusal.verdict.code) for refusal in decisions.refusals] == [("z", "LimitReached")]
+
+
 def test_disruption_budget_counts_pods_of_all_waves() -> None:
     """One of the large ones may leave; the other is refused for the budget, in whatever wave."""
     pods = [
@@ -128,7 +164,7 @@ def test_disruption_budget_counts_pods_of_all_waves() -> None:
     decisions = decided(rooms(1, 1, 3, 3), pods, budgets=[budget])
 
     assert sorted(move.pod.name for move in decisions.leaving) == ["a", "b", "y"]
-    assert [refusal.pod.name for refusal in decisions.refusals] == ["z"]
+    assert [(refusal.pod.name, refusal.verdict.code) for refusal in decisions.refusals] == [("z", "DisruptionBudget")]
 
 
 def test_pod_with_a_shared_claim_goes_ahead_of_those_that_can_take_its_only_node() -> None:

@@ -260,13 +260,15 @@ def test_pod_of_an_owner_of_an_unknown_kind_is_not_taken_to_come_back(kind: str)
     assert refusals(decisions) == {"step": (Reason.UNKNOWN_LANDING, f"{cause} (onUnknown: refuse)")}
 
 
-def test_nothing_comes_back_in_a_namespace_that_is_being_deleted() -> None:
+def test_nothing_is_evicted_in_a_namespace_that_is_being_deleted_as_nothing_comes_back() -> None:
     namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "default"}}
     pod = pod_object("web", node="n1", owners=["ReplicaSet/web"])
 
     decisions = run(pod, workload_object("ReplicaSet/web"), namespace | {"status": {"phase": "Terminating"}})
 
-    assert evicted(decisions) == {"web": "not created"}
+    why = "namespace default is being deleted: the API server refuses evictions in it"
+    told = (Reason.NAMESPACE_TERMINATING, f"{why}, and a replacement pod is not created")
+    assert (refusals(decisions), evicted(decisions)) == ({"web": told}, {})
 
 
 def test_pod_whose_template_names_a_node_comes_there() -> None:

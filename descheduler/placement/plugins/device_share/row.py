@@ -56,6 +56,7 @@ class GpuParts:
 
     def __init__(self, cluster: ShadowCluster) -> None:
         self._devices = cluster.follow(DeviceCache)
+        self.is_listed = bool(cluster.snapshot.devices)
 
     def state(self, node: int) -> object:
         """The devices of the node; those of nodes that are alike and in the same state are one object."""
@@ -79,6 +80,10 @@ class GpuParts:
         """The memory of the largest GPU."""
         totals = (self._devices.state(node).total.get(GPU, {}) for node in nodes)
         return max((amounts.get(GPU_MEMORY, 0) for total in totals for amounts in total.values()), default=0)
+
+    def need_of(self, pod: Pod, most_memory: int) -> PartNeed | None:
+        """What it requests."""
+        return self.need(pod.spec.requests, most_memory)
 
     def need(self, requests: ResourceList, most_memory: int) -> PartNeed | None:
         """As DeviceShare reads the requests."""

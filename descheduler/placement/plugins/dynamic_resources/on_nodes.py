@@ -30,6 +30,7 @@ from descheduler.placement.plugins.dynamic_resources.search.allocation import (
     is_available,
 )
 from descheduler.placement.plugins.dynamic_resources.search.misses import device_misses
+from descheduler.placement.plugins.dynamic_resources.usage import DeviceUsage
 from descheduler.placement.plugins.helper.device_resources import IMPLICIT
 from descheduler.placement.shadow.node_masks import BoolMask
 
@@ -114,6 +115,11 @@ class DeviceWorld:
         """Why a node has too few devices for claims, each a sentence."""
         asked, where = [(each.title, self.asked(each)) for each in claims], self.nodes[node]
         yield from device_misses(asked, where, self._pools.seen_from(where), self.grants.usage, self._rules)
+
+    def would_fit(self, claims: Sequence[AskedClaim], node: int) -> bool:
+        """Whether a node would have the devices for claims if none were in use."""
+        where = self.nodes[node]
+        return allocate(claims, where, self._pools, DeviceUsage(), self._rules).outcome is AllocationOutcome.FITS
 
     def _allocate(self, claims: Sequence[AskedClaim], node: int) -> NodeAnswer:
         return allocate(claims, self.nodes[node], self._pools, self.grants.usage, self._rules)
@@ -205,6 +211,16 @@ class ClaimsOnNodes(ClaimReserving):
     def bits(self) -> ReasonBits:
         """What is against each node."""
         return self._tell()[0].copy()
+
+    def may_open(self) -> BoolMask:
+        """The nodes that take the pod, or that would if no device were in use."""
+        bits = self._tell()[0]
+        found: BoolMask = bits == 0
+        for node in np.flatnonzero(bits == DeviceFault.NO_DEVICES.bit).tolist():
+            made = self.made_for(node)
+            asked = self._asked if made is None else [*self._asked, self._world.asked(made)]
+            found[node] = self._world.would_fit(asked, node)
+        return found
 
     def obstacle(self, plugin: str, node: int, bits: int) -> Obstacle:
         """The words for `bits`."""

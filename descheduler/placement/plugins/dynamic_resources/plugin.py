@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable
 
+import numpy as np
+
 from descheduler.model.pod import COMING_CLAIM, Pod
 from descheduler.model.resource_claims import (
     CLAIM_KIND,
@@ -103,6 +105,11 @@ class DynamicResources:
         on_nodes = on_nodes_of(cycle)
         bits = None if on_nodes is None else on_nodes.bits()
         return bits if bits is not None and bits.any() else None
+
+    def may_open(self, cycle: Cycle) -> BoolMask:
+        """The nodes whose devices would do for the claims if none were in use."""
+        on_nodes = on_nodes_of(cycle)
+        return np.ones(len(cycle.cluster.table.nodes), dtype=bool) if on_nodes is None else on_nodes.may_open()
 
     def conclude(self, cycle: Cycle, reached: BoolMask, *, is_sampled: bool) -> Conclusion | None:
         """An error on one of the nodes ends the attempt."""

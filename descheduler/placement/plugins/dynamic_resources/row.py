@@ -11,7 +11,8 @@ from descheduler.placement.configuration.kube_scheduler.plugin_args import ArgsB
 from descheduler.placement.configuration.kube_scheduler.plugin_settings import ByDefault
 from descheduler.placement.framework.obstacle import Obstacle
 from descheduler.placement.framework.refused_node import RefusedNode
-from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin
+from descheduler.placement.framework.scheduling_plugin import About, Compares, SchedulingPlugin
+from descheduler.placement.plugins.dynamic_resources.parts import ClaimParts
 from descheduler.placement.plugins.dynamic_resources.plugin import DynamicResources, DynamicResourcesScore, on_nodes_of
 from descheduler.placement.plugins.dynamic_resources.pod_claims import ClaimMark
 from descheduler.placement.plugins.dynamic_resources.reasons import DeviceFault
@@ -58,6 +59,8 @@ ROW = SchedulingPlugin(
     args=ArgsKind(DynamicResourcesSection, _read_args),
     marks=_marks,
     explain=explain_claims,
+    compares=Compares.PARTS,
+    parts=ClaimParts,
     reads_kinds=DEVICE_KINDS,
     about=About(
         check="Devices for the pod's resource claims, and for extended resources that a DeviceClass serves.",
