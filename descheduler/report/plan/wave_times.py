@@ -68,7 +68,7 @@ def _grace_seconds(policy: Policy, controllers: Controllers, moves: Sequence[Mov
 
 
 def _grace_period(policy: Policy, controllers: Controllers, move: Move) -> int:
-    """The grace period that goes with each eviction by the policy, else that of the pod; 0 for one that has finished."""
+    """What goes with each eviction by the policy, else the grace period of the pod; 0 for one that has finished."""
     if move.pod.is_terminal:
         return 0
     args = controllers.get(move.profile)
