@@ -15,8 +15,8 @@ __all__ = ["OrderCheck"]
 
 _ORDER_DECIDES = "with this pod, the order of the replacement pods decides whether all of them can be scheduled"
 _WAY_OUT = (
-    "a later run evicts the pod if room is left for its replacement; a DeschedulerConfiguration can evict it in a later "
-    "wave of the same run"
+    "a later run evicts the pod if room is left for its replacement; a DeschedulerConfiguration can evict it in a "
+    "later wave of the same run"
 )
 
 
