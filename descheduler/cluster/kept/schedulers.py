@@ -107,12 +107,19 @@ VOLCANO_JOB = an_object(
     },
     status={**scalars("retryCount"), "state": scalars("phase")},
 )
+_NODE_GROUPS = scalars(
+    "requiredDuringSchedulingIgnoredDuringExecution", "preferredDuringSchedulingIgnoredDuringExecution"
+)
 QUEUE = an_object(
     spec={
         **scalars("weight", "parent", "reclaimable", "priority", "type"),
         "capability": Leaf.MAP,
         "deserved": Leaf.MAP,
         "guarantee": {"resource": Leaf.MAP},
+        "affinity": {
+            "nodeGroupAffinity": _NODE_GROUPS,
+            "nodeGroupAntiAffinity": _NODE_GROUPS,
+        },
     },
     status={"state": Leaf.SCALAR, "allocated": Leaf.MAP},
 )

@@ -30,6 +30,12 @@ _CONDITION = {"type": CANARY, "status": CANARY, "reason": CANARY, "message": CAN
 _SECRET_REF = {"name": CANARY, "namespace": CANARY}
 
 
+_NODE_GROUPS = {
+    "requiredDuringSchedulingIgnoredDuringExecution": ["gpu"],
+    "preferredDuringSchedulingIgnoredDuringExecution": ["cpu"],
+}
+
+
 def full_objects() -> dict[str, Object]:
     """Key of a kind → object."""
     objects = _cluster_objects() | _storage_objects() | {kind: _workload(kind) for kind in _WORKLOADS}
@@ -390,6 +396,10 @@ def _cluster_objects() -> dict[str, Object]:
                 "capability": {"cpu": "8"},
                 "deserved": {"cpu": "4"},
                 "guarantee": {"resource": {"cpu": "1"}},
+                "affinity": {
+                    "nodeGroupAffinity": _NODE_GROUPS,
+                    "nodeGroupAntiAffinity": _NODE_GROUPS,
+                },
                 "reclaimable": False,
                 "parent": "root",
                 "type": "batch",
