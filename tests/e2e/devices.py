@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
+from typing import Any
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.cycle.reading import read_cluster
@@ -27,13 +28,14 @@ from tests.e2e.witness import Witness
 from tests.placement.plugins.dynamic_resources.drawn import MODEL_A, TAINT, drawn_devices, drawn_want, slices
 from tests.placement.plugins.dynamic_resources.worlds import any_of, claim, device, device_class, request, slice_of
 
-__all__ = ["CLAIM", "Tally", "claim_template", "devices_of", "play", "resources", "tainted"]
+__all__ = ["CLAIM", "Tally", "claim_template", "claims_of", "devices_of", "play", "tainted"]
 
 CLAIM = "devices"
 _API = "resource.k8s.io/v1"
 _GROUP = "descheduler.test/group"
+_EXTENDED = "devices.test/gpu"
 _NUM_APPS = 7
-_MOST_SECONDS, _STAY_SECONDS = 60.0, 3.0
+_MOST_SECONDS, _STAY_SECONDS = 120.0, 3.0
 
 
 @dataclass
@@ -83,7 +85,7 @@ def play(cluster: Cluster, *, num_pods: int, num_rounds: int, seed: int) -> Tall
     """Evicts one pod of each group in each round: `num_pods` in all, or fewer where a group has no pod that runs."""
     tally, scheduler = Tally(), cluster.plane["kube-scheduler"]
     groups = [_Group(cluster, random.Random(f"{seed}-{each}"), each) for each in range(num_pods // num_rounds)]
-    cluster.create(device_class())
+    cluster.create(device_class(extendedResourceName=_EXTENDED))
     cluster.add_nodes(*(each for group in groups for each in group.nodes))
     for group in groups:
         group.fill()
@@ -91,16 +93,18 @@ def play(cluster: Cluster, *, num_pods: int, num_rounds: int, seed: int) -> Tall
     for _ in range(num_rounds):
         _drop_pending(cluster)
         scheduler.stop()
-        victims = [victim for group in groups if (victim := group.chosen()) is not None]
+        pods = cluster.api.pods(cluster.namespace)
+        victims = [victim for group in groups if (victim := group.chosen(pods)) is not None]
         said = _landings(cluster, victims)
         for victim in victims:
             cluster.api.evict(victim)
         wait_until("what the evicted pods had is free", partial(_is_free, cluster, victims), _MOST_SECONDS)
         scheduler.restart()
         _wait_ruled(cluster)
+        by_app, claims = {_app(pod): pod for pod in cluster.api.pods(cluster.namespace)}, claims_of(cluster)
         for victim, landing in zip(victims, said, strict=True):
-            (pod,) = cluster.pods(_app(victim))
-            tally.compare(f"{seed}: {_app(victim)}", landing, pod, devices_of(cluster, pod))
+            pod = by_app[_app(victim)]
+            tally.compare(f"{seed}: {_app(victim)}", landing, pod, devices_of(pod, claims))
     return tally
 
 
@@ -126,12 +130,12 @@ class _Group:
         for number in range(_NUM_APPS):
             self._add_app(f"{self._name}-{number}")
 
-    def chosen(self) -> Object | None:
-        """The pod that is to leave; before that something may have changed around it."""
-        running = [pod for pod in self._pods() if pod["spec"].get("nodeName")]
-        if not running:
+    def chosen(self, pods: Sequence[Object]) -> Object | None:
+        """Which of the pods, all on nodes, is to leave; before that something may have changed around it."""
+        own = [pod for pod in pods if pod["spec"]["nodeSelector"][_GROUP] == self._name]
+        if not own:
             return None
-        victim = self._drawn.choice(running)
+        victim = self._drawn.choice(own)
         self._drawn.choice([self._cordon, self._taint, self._ask_for_more, self._change, self._leave])(victim)
         return victim
 
@@ -142,19 +146,20 @@ class _Group:
         return slice_of("", *devices, pool=f"{self._name}-net", nodeSelector={"nodeSelectorTerms": terms})
 
     def _add_app(self, app: str) -> None:
-        """An app of one pod, with a claim of its own, or one that it may share with the app before."""
+        """An app of one pod: with an extended resource, with a claim that it may share, or with claims of its own."""
         namespace, how = self._cluster.namespace, self._drawn.random()
-        reference = {"name": CLAIM, "resourceClaimTemplateName": app}
-        if how < 0.25:
-            reference = {"name": CLAIM, "resourceClaimName": app}
+        if how < 0.15:
+            self._add_pod(app, containers=[_asking(self._drawn.choice("12"))])
+        elif how < 0.3:
             self._cluster.create(_claim(app, namespace, self._want()))
+            for each in self._drawn.choice([[app], [app, f"{app}-too"]]):
+                self._add_pod(each, resourceClaims=[{"name": CLAIM, "resourceClaimName": app}])
         else:
             self._cluster.create(claim_template(app, namespace, self._want()))
-        users = [app, f"{app}-too"] if how < 0.15 else [app]
-        for each in users:
-            self._cluster.create(
-                deployment(each, namespace, nodeSelector={_GROUP: self._name}, resourceClaims=[reference])
-            )
+            self._add_pod(app, resourceClaims=[{"name": CLAIM, "resourceClaimTemplateName": app}])
+
+    def _add_pod(self, app: str, **spec: Any) -> None:
+        self._cluster.create(deployment(app, self._cluster.namespace, nodeSelector={_GROUP: self._name}, **spec))
 
     def _want(self) -> Object:
         """The spec of a claim."""
@@ -170,10 +175,6 @@ class _Group:
         spec: Object = made["spec"]
         return spec
 
-    def _pods(self) -> list[Object]:
-        pods = self._cluster.api.pods(self._cluster.namespace)
-        return [pod for pod in pods if pod["spec"]["nodeSelector"][_GROUP] == self._name]
-
     def _leave(self, victim: Object) -> None:
         """Changes nothing."""
 
@@ -181,7 +182,7 @@ class _Group:
         self._cluster.api.patch(node(victim["spec"]["nodeName"]), {"spec": {"unschedulable": True}})
 
     def _taint(self, victim: Object) -> None:
-        tainted(self._cluster, devices_of(self._cluster, victim), TAINT)
+        tainted(self._cluster, devices_of(victim, claims_of(self._cluster)), TAINT)
 
     def _ask_for_more(self, victim: Object) -> None:
         """The template is another one, of two devices that are not tainted."""
@@ -207,16 +208,16 @@ def claim_template(name: str, namespace: str, spec: Object) -> Object:
     }
 
 
-def resources(cluster: Cluster, kind: str) -> list[Object]:
-    """All objects of a kind of resource.k8s.io, such as `resourceclaims`."""
-    return cluster.api.items(f"/apis/{_API}/{kind}")
+def claims_of(cluster: Cluster) -> list[Object]:
+    """All claims."""
+    return cluster.api.items(f"/apis/{_API}/resourceclaims")
 
 
-def devices_of(cluster: Cluster, pod: Object) -> list[str]:
-    """`pool/device` of all that the claims have that are reserved for the pod."""
+def devices_of(pod: Object, claims: Sequence[Object]) -> list[str]:
+    """`pool/device` of all that those of the claims have that are reserved for the pod."""
     return [
         f"{result['pool']}/{result['device']}"
-        for each in resources(cluster, "resourceclaims")
+        for each in claims
         if pod["metadata"]["uid"] in _consumers(each)
         for result in each["status"]["allocation"]["devices"]["results"]
     ]
@@ -224,7 +225,7 @@ def devices_of(cluster: Cluster, pod: Object) -> list[str]:
 
 def tainted(cluster: Cluster, devices: Sequence[str], taint: Object) -> None:
     """Gives devices, named by `pool/device`, this taint and no other."""
-    for piece in resources(cluster, "resourceslices"):
+    for piece in cluster.api.items(f"/apis/{_API}/resourceslices"):
         pool = piece["spec"]["pool"]["name"]
         named = [each for each in piece["spec"].get("devices", ()) if f"{pool}/{each['name']}" in devices]
         for each in named:
@@ -240,6 +241,13 @@ def _claim(name: str, namespace: str, spec: Object) -> Object:
         "metadata": {"name": name, "namespace": namespace},
         "spec": spec,
     }
+
+
+def _asking(number: str) -> Object:
+    """A container with so many of the extended resource."""
+    amounts = {_EXTENDED: number}
+    resources = {"requests": {"cpu": "100m", **amounts}, "limits": amounts}
+    return {"name": "main", "image": "registry.test/simulated:1", "resources": resources}
 
 
 def _app(pod: Object) -> str:
@@ -273,16 +281,13 @@ def _is_free(cluster: Cluster, victims: Sequence[Object]) -> bool:
     pods = {pod["metadata"]["uid"]: pod for pod in cluster.api.pods(cluster.namespace)}
     apps = Counter(map(_app, pods.values()))
     is_gone = all(victim["metadata"]["uid"] not in pods and apps[_app(victim)] == 1 for victim in victims)
-    claims = resources(cluster, "resourceclaims")
-    return (
-        is_gone
-        and all(uid in pods for each in claims for uid in _consumers(each))
-        and all(
-            pod.get("status", {}).get("resourceClaimStatuses")
-            or "resourceClaimName" in pod["spec"]["resourceClaims"][0]
-            for pod in pods.values()
-        )
+    claims = claims_of(cluster)
+    has_claims = all(
+        "resourceClaimTemplateName" not in reference or "resourceClaimStatuses" in pod["status"]
+        for pod in pods.values()
+        for reference in pod["spec"].get("resourceClaims", ())
     )
+    return is_gone and has_claims and all(uid in pods for each in claims for uid in _consumers(each))
 
 
 def _wait_ruled(cluster: Cluster) -> None:

@@ -15,7 +15,7 @@ from descheduler.cycle.run import run_with
 from descheduler.policy.load import load_policy
 from descheduler.supervision import Watch
 from tests.e2e.cluster import Cluster
-from tests.e2e.devices import CLAIM, claim_template, devices_of, play, resources, tainted
+from tests.e2e.devices import CLAIM, claim_template, claims_of, devices_of, play, tainted
 from tests.e2e.draining import Drained, drained
 from tests.e2e.kube_api import Object, wait_until
 from tests.e2e.objects import READY_AFTER, deployment, disruption_budget, node
@@ -58,7 +58,8 @@ def test_kube_controller_manager_deletes_pods_for_no_execute_whatever_their_budg
 def left(cluster: Cluster, effect: str, act: Callable[[Cluster], None]) -> Drained:
     """What an observer sees from the taint until all pods have other devices, and `act` has done its part."""
     fill(cluster)
-    names = [each for app in APPS for pod in cluster.pods(app)[:NUM_TAINTED] for each in devices_of(cluster, pod)]
+    claims = claims_of(cluster)
+    names = [each for app in APPS for pod in cluster.pods(app)[:NUM_TAINTED] for each in devices_of(pod, claims)]
 
     def leave(_cluster: Cluster, _nodes: list[str]) -> None:
         tainted(cluster, names, {**SICK, "effect": effect})
@@ -105,7 +106,7 @@ def in_use(cluster: Cluster) -> set[str]:
     """`pool/device` of all devices that claims have."""
     results: list[Object] = [
         result
-        for each in resources(cluster, "resourceclaims")
+        for each in claims_of(cluster)
         for result in each.get("status", {}).get("allocation", {}).get("devices", {}).get("results", ())
     ]
     return {f"{result['pool']}/{result['device']}" for result in results}
