@@ -11,11 +11,11 @@ from descheduler.eviction.migration_controller.args import MigrationControllerAr
 from descheduler.eviction.migration_controller.profiles import migration_controllers
 from descheduler.eviction.migration_controller.schedules import closings
 from descheduler.migration.settings import ClosingTime, DispatchSettings, EvictionTerms, Pace
-from descheduler.policy.types import Policy
+from descheduler.policy.types import DEFAULT_BURST, DEFAULT_QPS, Policy
 
 __all__ = ["PaceFlags", "dispatch_settings"]
 
-_DEFAULT = Pace(qps=5.0, burst=10)
+_DEFAULT = Pace(qps=DEFAULT_QPS, burst=DEFAULT_BURST)
 
 
 class PaceFlags(msgspec.Struct, frozen=True):

@@ -20,6 +20,7 @@ from descheduler.model.volume_sources import ClaimTemplate
 __all__ = [
     "COMING_CLAIM",
     "CRITICAL_PRIORITY",
+    "DEFAULT_GRACE_SECONDS",
     "DO_NOT_DISRUPT_ANNOTATION",
     "EVICTION_IN_PROGRESS_ANNOTATION",
     "EVICT_ANNOTATION",
@@ -47,6 +48,7 @@ EVICT_ANNOTATION = "descheduler.alpha.kubernetes.io/evict"
 PREFER_NO_EVICTION_ANNOTATION = "descheduler.alpha.kubernetes.io/prefer-no-eviction"
 REQUEST_EVICT_ONLY_ANNOTATION = "descheduler.alpha.kubernetes.io/request-evict-only"
 EVICTION_IN_PROGRESS_ANNOTATION = "descheduler.alpha.kubernetes.io/eviction-in-progress"
+DEFAULT_GRACE_SECONDS = 30
 DO_NOT_DISRUPT_ANNOTATION = "karpenter.sh/do-not-disrupt"
 SAFE_TO_EVICT_ANNOTATION = "cluster-autoscaler.kubernetes.io/safe-to-evict"
 MIRROR_ANNOTATION = "kubernetes.io/config.mirror"
@@ -178,6 +180,8 @@ class PodSpec(msgspec.Struct, frozen=True, gc=False, eq=False, weakref=False):
     inline_disks: tuple[InlineDisk, ...] = ()
     priority_class_name: str = ""
     preemption_policy: str = ""
+    grace_period_seconds: int = DEFAULT_GRACE_SECONDS
+    """For its containers to end, where the eviction states no other."""
     resource_claims: tuple[PodResourceClaim, ...] = ()
     has_scheduling_group: bool = False
     scheduling_group: str = ""

@@ -50,6 +50,10 @@ class PluginConfig:
     kind: str = ""
 
 
+DEFAULT_QPS, DEFAULT_BURST = 5.0, 10
+"""The pace of evictions where neither policy nor flags state one."""
+
+
 class Profile(msgspec.Struct, frozen=True):
     """Plugins that run together. Each list is in running order; a plugin listed twice runs twice."""
 

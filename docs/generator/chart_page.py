@@ -16,10 +16,11 @@ __all__ = ["CHART", "make_page"]
 CHART = Path(__file__).parents[2] / "cronjob" / "chart"
 
 _INTRODUCTION = """\
-Installs the descheduler as a CronJob. The values are those of the chart of kubernetes-sigs/descheduler, so a value file
-for that chart works unchanged. `kind: Deployment` becomes the CronJob too, and that chart's image is ignored. No image
-is published: see [how to build and set the image](../README.md#the-image). A key that the chart does not know is
-ignored and named after the installation. A key that looks like a misspelt key of the chart is refused."""
+Installs the descheduler as a CronJob. The values are those of the chart of kubernetes-sigs/descheduler, so a value
+file for that chart works unchanged. With `kind: Deployment` one process [runs in a
+loop](../../docs/how-to/operate.md#run-in-a-loop). That chart's image is ignored. No image is published: see [how to
+build and set the image](../README.md#the-image). A key that the chart does not know is ignored and named after the
+installation. A key that looks like a misspelt key of the chart is refused."""
 
 _INSTALLATION = """\
 helm install descheduler cronjob/chart --namespace kube-system --set image.repository=registry.example/descheduler"""

@@ -5,17 +5,20 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 import yaml
 
 from descheduler.cycle.plugins import REGISTRY
+from descheduler.model.text.duration import parse_duration
 from descheduler.policy.load import load_policy
-from tests.cronjob.manifests import CHART, REPOSITORY, only
+from tests.cronjob.manifests import CHART, REPOSITORY, named, only
 from tests.cronjob.public_values import REFUSED, RENDERED
+from tests.cronjob.rbac import grants_of, holding_grants
 from tests.cronjob.rendering import Helm, RenderError
-from tests.cronjob.workloads import container, flags
+from tests.cronjob.workloads import container, flags, pod_security_problems
 
 pytestmark = pytest.mark.render
 
@@ -39,13 +42,13 @@ def nulls(value: object, place: str = "") -> Iterator[str]:
 
 
 @pytest.mark.parametrize("structure", RENDERED)
-def test_values_are_rendered_to_a_cronjob_that_the_program_takes(helm: Helm, structure: str) -> None:
+def test_values_are_rendered_to_a_workload_that_the_program_takes(helm: Helm, structure: str) -> None:
     manifests = helm.template(RENDERED[structure])
 
-    cronjob = only(manifests, "CronJob")
-    assert flags(cronjob)["policy_file"] == "/policy-dir/policy.yaml"
+    (workload,) = (*named(manifests, "CronJob").values(), *named(manifests, "Deployment").values())
+    assert flags(workload)["policy_file"] == "/policy-dir/policy.yaml"
     assert load_policy(only(manifests, "ConfigMap")["data"]["policy.yaml"], REGISTRY).profiles
-    assert list(nulls(cronjob)) == []
+    assert list(nulls(workload)) == []
 
 
 @pytest.mark.parametrize("structure", REFUSED)
@@ -58,42 +61,62 @@ def test_values_are_refused_by_the_key_that_is_wrong(helm: Helm, structure: str)
     assert message in str(refusal.value)
 
 
-@pytest.mark.parametrize(
-    ("interval", "schedule"),
-    [
-        ("30s", "* * * * *"),
-        ("1m", "* * * * *"),
-        ("5m", "*/5 * * * *"),
-        ("5m0s", "*/5 * * * *"),
-        ("300s", "*/5 * * * *"),
-        ("7m", "*/10 * * * *"),
-        ("45m", "0 * * * *"),
-        ("1h", "0 * * * *"),
-        ("90m", "0 */2 * * *"),
-        ("12h", "0 */12 * * *"),
-        ("24h", "0 0 * * *"),
-        ("168h", "0 0 * * 0"),
-    ],
-)
-def test_interval_of_a_deployment_becomes_the_schedule(helm: Helm, interval: str, schedule: str) -> None:
-    manifests = helm.template(f"kind: Deployment\nschedule: '1 1 1 1 1'\ndeschedulingInterval: {interval}")
+@pytest.mark.parametrize("interval", ["30s", "5m0s", "7m", "90m", "720h"])
+def test_deployment_runs_in_a_loop_at_its_interval(helm: Helm, interval: str) -> None:
+    manifests = helm.template(f"kind: Deployment\ndeschedulingInterval: {interval}")
 
-    assert only(manifests, "CronJob")["spec"]["schedule"] == schedule
+    assert not named(manifests, "CronJob")
+    deployment = only(manifests, "Deployment")
+    assert container(deployment)["args"][0] == "loop"
+    assert flags(deployment)["interval"] == parse_duration(interval)
+    assert pod_security_problems(deployment) == []
 
 
 def test_deployment_without_an_interval_has_that_of_upstream(helm: Helm) -> None:
-    notes = helm.notes("kind: Deployment\nreplicas: 2")
+    values = "kind: Deployment\nreplicas: 2\nleaderElection: {enabled: true}\nschedule: '0 * * * *'"
 
-    assert 'kind: Deployment becomes a CronJob with schedule "*/5 * * * *" (deschedulingInterval: 5m)' in notes
-    assert "replicas is ignored" in notes
-    assert "deschedulingInterval is ignored" not in notes
+    deployment, notes = only(helm.template(values), "Deployment"), helm.notes(values)
+
+    assert deployment["spec"]["replicas"] == 2
+    assert flags(deployment)["interval"] == timedelta(minutes=5)
+    assert "The descheduler runs every 5m in one process, which a Deployment keeps running" in notes
+    assert "leaderElection is ignored: of several replicas one runs, as the holder of a Lease." in notes
+    assert "schedule is ignored: runs of a Deployment start every deschedulingInterval." in notes
+    assert "replicas is ignored" not in notes
 
 
-def test_interval_that_cron_cannot_express_is_named(helm: Helm) -> None:
-    exact, longer = (helm.notes(f"kind: Deployment\ndeschedulingInterval: {each}") for each in ("10m", "7m"))
+def test_deployment_differs_from_the_cronjob_in_what_repeats_the_run_alone(helm: Helm) -> None:
+    cronjob, deployment = (helm.template(f"kind: {kind}") for kind in ("CronJob", "Deployment"))
 
-    assert "A schedule cannot express 7m, so runs start every 10 minutes." in longer
-    assert "cannot express" not in exact
+    once, repeated = only(cronjob, "CronJob"), only(deployment, "Deployment")
+    first, second = (container(each) for each in (once, repeated))
+    assert [each for each in second["args"] if each not in first["args"]] == ["loop", "--interval=5m"]
+    assert second.keys() - first.keys() == {"ports", "livenessProbe"}
+    own = grants_of(named(cronjob, "Role").values())
+    assert grants_of(named(deployment, "Role").values()) == own | holding_grants("descheduler-loop")
+    assert grants_of(named(deployment, "ClusterRole").values()) == grants_of(named(cronjob, "ClusterRole").values())
+
+
+def test_deployment_that_is_suspended_has_no_pod(helm: Helm) -> None:
+    assert only(helm.template("kind: Deployment\nsuspend: true"), "Deployment")["spec"]["replicas"] == 0
+
+
+def test_pod_monitor_scrapes_the_port_of_a_deployment(helm: Helm) -> None:
+    values = "podMonitor: {create: true, labels: {release: prometheus}}\nnetworkPolicy: {create: true}\nkind: "
+
+    manifests = helm.template(f"{values}Deployment")
+
+    monitor, deployment = only(manifests, "PodMonitor"), only(manifests, "Deployment")
+    (endpoint,) = monitor["spec"]["podMetricsEndpoints"]
+    assert (endpoint["port"], endpoint["path"]) == (container(deployment)["ports"][0]["name"], "/metrics")
+    labels = deployment["spec"]["template"]["metadata"]["labels"]
+    assert monitor["spec"]["selector"]["matchLabels"].items() <= labels.items()
+    assert monitor["metadata"]["labels"]["release"] == "prometheus"
+    assert only(manifests, "NetworkPolicy")["spec"]["ingress"][0]["ports"][0]["port"] == endpoint["port"]
+    assert not named(helm.template(f"{values}CronJob"), "PodMonitor")
+    assert "podMonitor is ignored: this chart installs a CronJob, which has no endpoint" in helm.notes(
+        f"{values}CronJob"
+    )
 
 
 @pytest.mark.parametrize(

@@ -145,8 +145,11 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 {{- end -}}
 
 {{- define "descheduler.args" -}}
-- run
+- {{ ternary "loop" "run" (eq (include "descheduler.isDeployment" .) "yes") }}
 - --policy-config-file=/policy-dir/policy.yaml
+{{- if include "descheduler.isDeployment" . }}
+- {{ printf "--interval=%s" (include "descheduler.interval" .) | quote }}
+{{- end }}
 - {{ printf "--lease-name=%s" (include "descheduler.leaseName" .) | quote }}
 - {{ printf "--lease-namespace=%s" (include "descheduler.leaseNamespace" .) | quote }}
 {{- with include "descheduler.deadline" . }}

@@ -1,5 +1,7 @@
 {{- define "descheduler.podSpec" -}}
+{{- if not (include "descheduler.isDeployment" .) }}
 restartPolicy: Never
+{{- end }}
 serviceAccountName: {{ include "descheduler.serviceAccountName" . }}
 automountServiceAccountToken: {{ eq (include "descheduler.mountsToken" .) "yes" }}
 {{- with .Values.priorityClassName }}
@@ -37,6 +39,18 @@ containers:
     {{- with .Values.extraEnv }}
     env:
       {{- toYaml . | nindent 6 }}
+    {{- end }}
+    {{- if include "descheduler.isDeployment" . }}
+    ports:
+      - name: http
+        containerPort: 8080
+    # Fails only while a run is more than a minute past its --deadline.
+    livenessProbe:
+      httpGet:
+        path: /healthz
+        port: http
+      periodSeconds: 20
+      failureThreshold: 3
     {{- end }}
     {{- with include "descheduler.yaml" .Values.resources }}
     resources:

@@ -107,6 +107,7 @@ class PodSpecWire(Wire):
     priority: Int32 | None = None
     priority_class_name: str | None = None
     preemption_policy: str | None = None
+    termination_grace_period_seconds: int | None = None
     overhead: msgspec.Raw = ABSENT
     topology_spread_constraints: msgspec.Raw = ABSENT
     host_users: bool | None = None

@@ -81,7 +81,7 @@ VOLUME: Fields = {
 
 POD_SPEC: Fields = {
     **scalars("nodeName", "hostNetwork", "hostUsers", "schedulerName", "priority", "preemptionPolicy"),
-    **scalars("priorityClassName", "runtimeClassName"),
+    **scalars("priorityClassName", "runtimeClassName", "terminationGracePeriodSeconds"),
     "containers": _CONTAINER,
     "initContainers": _CONTAINER,
     "volumes": VOLUME,

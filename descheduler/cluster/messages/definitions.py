@@ -45,7 +45,8 @@ NodeImage: names=1:*string sizeBytes=2:int64
 
 _POD = """
 Pod: metadata=1:Metadata spec=2:PodSpec status=3:PodStatus
-PodSpec: volumes=1:*Volume containers=2:*Container nodeSelector=7:*TextEntry nodeName=10 hostNetwork=11:bool
+PodSpec: volumes=1:*Volume containers=2:*Container terminationGracePeriodSeconds=4:int64 nodeSelector=7:*TextEntry
+  nodeName=10 hostNetwork=11:bool
   affinity=18:Affinity schedulerName=19 initContainers=20:*Container tolerations=22:*Toleration
   priorityClassName=24 priority=25:int32 preemptionPolicy=31 overhead=32:*QuantityEntry
   topologySpreadConstraints=33:*Spread hostUsers=37:bool schedulingGates=38:*Gate

@@ -14,7 +14,10 @@ from descheduler.policy.types import Profile
 __all__ = ["OrderCheck"]
 
 _ORDER_DECIDES = "with this pod, the order of the replacement pods decides whether all of them can be scheduled"
-_WAY_OUT = "a later run can evict the pod, and so can a DeschedulerConfiguration in a later wave of the same run"
+_WAY_OUT = (
+    "a later run evicts the pod if room is left for its replacement; a DeschedulerConfiguration can evict it in a "
+    "later wave of the same run"
+)
 
 
 class OrderCheck(PodByPod):

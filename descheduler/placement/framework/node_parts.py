@@ -58,7 +58,7 @@ class NodeParts(Protocol):
 
 
 class NoParts:
-    """Of a cluster in which no plugin hands any out."""
+    """Of a cluster in which no plugin hands any out, and the base of parts that pods do not get by requests."""
 
     is_listed = False
 

@@ -11,6 +11,7 @@ from descheduler.report.pictures.charts import group_shares
 from descheduler.report.pictures.review import Review, WorkloadReview, review_of
 from descheduler.report.plan.document import Plan, PlanMove
 from descheduler.report.plan.strips import main_resource, strip_lines
+from descheduler.report.tables.summary import wave_text
 from descheduler.version import VERSION
 
 __all__ = ["command_lines", "escaped", "markdown_lines", "table_lines"]
@@ -132,12 +133,18 @@ def _move(move: PlanMove) -> str:
 def _waves(review: Review) -> Iterator[str]:
     if len(review.waves) < 2:
         return
-    yield from ("## Waves", "")
+    text = wave_text(review.plan)
+    yield from ("## Waves", "", f"{text[0].upper()}{text[1:]}.", "")
     rows = [
-        (f"{wave.number:,}", f"{wave.evictions:,}", ", ".join(f"{name} {pods}" for name, pods in wave.workloads[:8]))
+        (
+            f"{wave.number:,}",
+            f"{wave.evictions:,}",
+            wave.time or "-",
+            ", ".join(f"{name} {pods}" for name, pods in wave.workloads[:8]),
+        )
         for wave in review.waves
     ]
-    yield from table_lines(("Wave", "Pods", "Down at once"), rows)
+    yield from table_lines(("Wave", "Pods", "Time", "Down at once"), rows)
 
 
 def _not_done(review: Review) -> Iterator[str]:
@@ -145,8 +152,7 @@ def _not_done(review: Review) -> Iterator[str]:
         return
     yield from ("## Not evicted, by reason", "")
     rows = [
-        (f"{each.number:,}", each.code, each.meaning, each.limit or "-", ", ".join(each.pods))
-        for each in review.not_done
+        (f"{each.number:,}", each.code, each.meaning, each.key or "-", ", ".join(each.pods)) for each in review.not_done
     ]
     yield from table_lines(("Pods", "Reason", "Meaning", "Policy key", "Such as"), rows)
 

@@ -25,6 +25,7 @@ from descheduler.report.plan.document import Plan, PlanMove
 from descheduler.report.plan.strips import main_resource
 from descheduler.report.simulation_document import SimulatedPolicy, Simulation
 from descheduler.report.tables.simulation_table import DIFFERENCES_HEADER
+from descheduler.report.tables.summary import wave_text
 from descheduler.version import VERSION
 
 __all__ = ["page_pieces", "simulation_pieces"]
@@ -52,6 +53,7 @@ def page_pieces(plan: Plan) -> Iterator[str]:
         version=VERSION,
         document=_embedded(replace(plan, moves=tuple(map(_shortened, plan.moves)))),
         most_nodes=_MOST_NODES,
+        wave_text=wave_text(plan),
     )
 
 

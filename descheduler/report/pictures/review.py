@@ -5,15 +5,17 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
+from math import ceil
 
 import msgspec
 
 from descheduler.model.text.counted import counted
+from descheduler.model.text.duration import format_duration
 from descheduler.report.document import PodReference, SnapshotIdentity
 from descheduler.report.nothing import why_nothing
-from descheduler.report.plan.document import Plan, PlanMove, PlannedRefusal
-from descheduler.report.tables.summary import landing_summary, limit_texts, plan_headline
+from descheduler.report.plan.document import Plan, PlanMove, PlannedRefusal, RefusalCount
+from descheduler.report.tables.summary import landing_summary, limit_texts, plan_headline, wave_text
 
 __all__ = [
     "NotDone",
@@ -24,6 +26,7 @@ __all__ = [
     "dump_flags",
     "review_of",
     "time_of",
+    "time_text",
 ]
 
 _MOST_NAMED = 5
@@ -40,10 +43,12 @@ _MISSING_KINDS = "kinds are not in the dump"
 
 
 class Wave(msgspec.Struct, frozen=True):
-    """A wave: how many pods it evicts, and of which workloads, each with how many of its pods are down at once."""
+    """A wave: how many pods it evicts in which time, and of which workloads, each with how many of its pods are down
+    at once."""
 
     number: int
     evictions: int
+    time: str
     workloads: Sequence[tuple[str, int]]
 
 
@@ -60,12 +65,12 @@ class WorkloadReview(msgspec.Struct, frozen=True):
 
 
 class NotDone(msgspec.Struct, frozen=True):
-    """Pods that stay for one reason. `limit` is the policy key whose limit keeps them, empty for other reasons."""
+    """Pods that stay for one reason. `key` is the policy key that decides that, empty where the policy does not."""
 
     code: str
     number: int
     meaning: str
-    limit: str
+    key: str
     pods: Sequence[str]
 
 
@@ -91,7 +96,7 @@ def review_of(plan: Plan) -> Review:
         identity=_identity(plan),
         waves=tuple(_waves(plan)),
         workloads=workloads,
-        not_done=tuple(_not_done(plan.refusals, {count.code: count.summary for count in plan.refusal_counts})),
+        not_done=tuple(_not_done(plan.refusals, {count.code: count for count in plan.refusal_counts})),
         risks=tuple(_risks(plan, workloads)),
         commands=_commands(plan),
     )
@@ -111,7 +116,24 @@ def _verdict(plan: Plan) -> Iterator[str]:
         yield f"stopped by {stopped}"
     num_waves = len({move.wave for move in plan.moves})
     if num_waves > 1:
-        yield f"{num_waves:,} waves, each after the one before has ended"
+        yield f"{num_waves:,} waves; {wave_text(plan)}"
+    if said := time_text(plan):
+        yield said
+
+
+def _duration(seconds: float) -> str:
+    return format_duration(timedelta(seconds=ceil(seconds)))
+
+
+def time_text(plan: Plan) -> str:
+    """How long the evictions take by pace and grace periods; "" without any."""
+    if not plan.waves:
+        return ""
+    if plan.keeps_waves:
+        seconds = sum(wave.seconds for wave in plan.waves)
+    else:
+        seconds = sum(wave.pace_seconds for wave in plan.waves) + max(wave.grace_seconds for wave in plan.waves)
+    return f"estimated time: {_duration(seconds)} by pace and grace periods, and the start of replacement pods besides"
 
 
 def _identity(plan: Plan) -> Mapping[str, str]:
@@ -145,7 +167,8 @@ def _waves(plan: Plan) -> Iterator[Wave]:
             for share in each.waves
             if share.wave == number
         }
-        yield Wave(number, evictions[number], sorted(down.items(), key=lambda item: (-item[1], item[0])))
+        time = next((_duration(each.seconds) for each in plan.waves if each.wave == number), "")
+        yield Wave(number, evictions[number], time, sorted(down.items(), key=lambda item: (-item[1], item[0])))
 
 
 def _workloads(plan: Plan) -> Iterator[WorkloadReview]:
@@ -163,17 +186,18 @@ def _workloads(plan: Plan) -> Iterator[WorkloadReview]:
         )
 
 
-def _not_done(refusals: Sequence[PlannedRefusal], summaries: Mapping[str, str]) -> Iterator[NotDone]:
+def _not_done(refusals: Sequence[PlannedRefusal], counts: Mapping[str, RefusalCount]) -> Iterator[NotDone]:
     groups: dict[tuple[str, str], list[PlannedRefusal]] = {}
     for refusal in refusals:
         groups.setdefault((refusal.code, refusal.limit), []).append(refusal)
     for (code, limit), members in sorted(groups.items(), key=lambda item: (-len(item[1]), item[0])):
         messages = {member.message for member in members}
+        count = counts.get(code)
         yield NotDone(
             code=code,
             number=len(members),
-            meaning=messages.pop() if len(messages) == 1 else summaries.get(code, ""),
-            limit=limit,
+            meaning=messages.pop() if len(messages) == 1 else "" if count is None else count.summary,
+            key=limit or ("" if count is None else count.key),
             pods=[_pod(member.pod) for member in members[:_MOST_NAMED]],
         )
 

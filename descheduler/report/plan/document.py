@@ -14,6 +14,7 @@ from descheduler.report.document import ApiVersion, PodReference, PolicyIdentity
 from descheduler.report.facts import ReportedFacts
 from descheduler.report.plan.figures import Figures
 from descheduler.report.plan.goal import PlannedGoal
+from descheduler.report.plan.wave_times import PlannedWave
 from descheduler.report.plan.workloads import PlannedWorkload
 
 LandingWord = Literal["lands", "lands_if", "likely", "unknown", "no"]
@@ -224,11 +225,13 @@ class PlannedRefusal(Fields, frozen=True, gc=False):
 class RefusalCount(Fields, frozen=True):
     """How many entries of `refusals`, each a pod, have one code, and what the code means.
 
-    The eviction of `num_attempts` of them was requested in the run.
+    The eviction of `num_attempts` of them was requested in the run. `key` is that of the policy, or of the arguments of
+    a plugin, which decides; it is empty where the policy does not, and for limits, which `limits` of the plan names.
     """
 
     code: str
     summary: str
+    key: str
     num_refusals: int = msgspec.field(name="count")
     num_attempts: int = msgspec.field(name="attempts")
 
@@ -268,6 +271,8 @@ class Plan(Fields, frozen=True):
     which is made of the policy and the moves.
 
     `skipped` says why no plugin ran, and is empty when they did. `goal` is null where no planner ran.
+    With `keeps_waves` a run begins a wave of `moves` when the one before has ended; a DeschedulerPolicy evicts at
+    upstream's pace, without a wait between waves.
     `num_background` counts the evictions in `background` and those that other controllers had begun before.
     `num_more_matching` counts the entries of `refusals` that a limit blocks; with `is_lower_bound` more pods match,
     which were not looked for.
@@ -280,6 +285,7 @@ class Plan(Fields, frozen=True):
     policy: PolicyIdentity
     snapshot: SnapshotIdentity
     skipped: str
+    keeps_waves: bool
     moves: tuple[PlanMove, ...]
     repeated_requests: tuple[RepeatedRequest, ...]
     goal: PlannedGoal | None
@@ -293,6 +299,7 @@ class Plan(Fields, frozen=True):
     is_lower_bound: bool = msgspec.field(name="moreMatchingIsLowerBound")
     plugins: tuple[PluginFigures, ...]
     workloads: tuple[PlannedWorkload, ...]
+    waves: tuple[PlannedWave, ...]
     figures: Figures
     failures: tuple[Failure, ...]
     warnings: tuple[str, ...]

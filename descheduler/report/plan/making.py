@@ -33,6 +33,8 @@ from descheduler.report.plan.document import (
 from descheduler.report.plan.figures import PodChange, make_figures
 from descheduler.report.plan.goal import goal_of
 from descheduler.report.plan.landings import landing_totals, loss_notes, planned_landing
+from descheduler.report.plan.policy_keys import policy_key
+from descheduler.report.plan.wave_times import planned_waves
 from descheduler.report.plan.workloads import planned_workloads
 
 __all__ = ["Plan", "make_plan"]
@@ -57,6 +59,8 @@ def make_plan(decisions: Decisions) -> Plan:
         policy=policy_identity(policy),
         snapshot=snapshot_identity(decisions.snapshot, decisions.now),
         skipped=decisions.skipped,
+        keeps_waves=policy.evicts_in_waves,
+        waves=planned_waves(policy, decisions.leaving),
         moves=planned,
         repeated_requests=tuple(_request(RepeatedRequest, move) for move in decisions.moves if move.is_repeated),
         goal=goal_of(decisions),
@@ -68,7 +72,7 @@ def make_plan(decisions: Decisions) -> Plan:
         background=tuple(_request(BackgroundEviction, move) for move in decisions.background),
         num_background=decisions.num_background,
         refusals=refusals,
-        refusal_counts=_refusal_counts(refusals),
+        refusal_counts=_refusal_counts(refusals, policy.kind),
         limits=limits,
         num_more_matching=sum(limit.num_pods for limit in limits),
         is_lower_bound=not decisions.beyond.is_whole,
@@ -165,12 +169,18 @@ def _code(verdict: Verdict) -> str:
     return verdict.code or Reason.UNSET.code
 
 
-def _refusal_counts(refusals: Sequence[PlannedRefusal]) -> tuple[RefusalCount, ...]:
+def _refusal_counts(refusals: Sequence[PlannedRefusal], kind: str) -> tuple[RefusalCount, ...]:
     """One entry a reason, the most frequent first."""
     counts = Counter(refusal.code for refusal in refusals)
     attempts = Counter(refusal.code for refusal in refusals if refusal.is_attempt)
     return tuple(
-        RefusalCount(code=code, summary=_SUMMARIES[code], num_refusals=num_refusals, num_attempts=attempts[code])
+        RefusalCount(
+            code=code,
+            summary=_SUMMARIES[code],
+            key=policy_key(code, kind),
+            num_refusals=num_refusals,
+            num_attempts=attempts[code],
+        )
         for code, num_refusals in sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     )
 

@@ -27,6 +27,7 @@ __all__ = [
     "plan_summary",
     "plugin_title",
     "results_text",
+    "wave_text",
 ]
 
 _GIB = 2**30
@@ -118,7 +119,14 @@ def _waves(plan: Plan) -> str:
     more = [f"{len(numbers) - _MOST_WAVES:,} more waves"] if len(numbers) > _MOST_WAVES else []
     *first, last = [*numbers[:_MOST_WAVES], *more]
     unit = "" if more else " pods"
-    return f"{len(sizes):,}, of {', '.join(first)} and {last}{unit}; a wave starts when the wave before has ended"
+    return f"{len(sizes):,}, of {', '.join(first)} and {last}{unit}; {wave_text(plan)}"
+
+
+def wave_text(plan: Plan) -> str:
+    """When a wave of `plan` begins."""
+    if plan.keeps_waves:
+        return "a wave starts when the wave before has ended"
+    return "a DeschedulerPolicy does not wait between them, a DeschedulerConfiguration does"
 
 
 def _goal_and_why(plan: Plan) -> Mapping[str, str]:

@@ -63,7 +63,7 @@ def test_json_and_explain_say_the_same_of_what_stays() -> None:
     stays = [refusal for refusal in plan.refusals if refusal.code == "OrderDependentLanding"]
     assert [refusal.pod.name for refusal in stays] == ["a-0", "a-1", "a-2"]
     assert "the replacement pods of default/b-0, default/b-1, default/b-2 and 1 more" in stays[0].message
-    assert "a later run can evict the pod" in stays[0].message
+    assert "a later run evicts the pod if room is left for its replacement" in stays[0].message
     assert {move.wave for move in plan.moves} == {1}
     assert (plan.landings.together, plan.landings.lands, plan.landings.conditions) == ("lands", 4, ())
 
@@ -73,7 +73,7 @@ def test_table_says_once_which_pods_compete() -> None:
 
     table = "\n".join(plan_table(make_plan(run(nodes, pods)), TableStyle()))
 
-    assert table.count("a later run can evict the pod") == 1
+    assert table.count("a later run evicts the pod if room is left for its replacement") == 1
     assert "a-0 and 2 more" in table
 
 

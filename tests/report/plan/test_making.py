@@ -122,10 +122,13 @@ def test_refusals_are_counted_by_reason_with_what_the_reason_means() -> None:
     plan = make_test_plan(pods, policy=pod_life_time_policy(maxNoOfPodsToEvictTotal=0))
 
     assert plan.refusal_counts == (
-        RefusalCount(code="BarePod", summary="the pod has no owner that recreates it", num_refusals=2, num_attempts=0),
+        RefusalCount(
+            code="BarePod", summary="the pod has no owner that recreates it", key="", num_refusals=2, num_attempts=0
+        ),
         RefusalCount(
             code="LimitReached",
             summary="an eviction limit of the policy is reached",
+            key="",
             num_refusals=1,
             num_attempts=1,
         ),

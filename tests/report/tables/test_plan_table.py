@@ -31,9 +31,11 @@ def two_plugins() -> Plan:
 def test_a_plan_is_shown_plugin_by_plugin_with_the_summary_last() -> None:
     pods = [make_pod("bare", owners=()), make_pod("old", cpu="500m", memory="1Gi")]
 
-    text = text_of(make_test_plan(pods))
+    plan = make_test_plan(pods)
 
-    assert text == (
+    assert text_of(plan) == (
+        f"Policy: policy.yaml; dump: dump.json; time: 2026-06-30T12:00:00Z; plan: {plan.plan_id}\n"
+        "\n"
         "PodLifeTime: 1 pod to evict\n"
         "NAMESPACE   POD   NODE   TARGET   REASON\n"
         "default     old   a      b        1 h old (maxPodLifeTimeSeconds: 60)\n"
@@ -63,9 +65,25 @@ def test_summary_counts_the_pods_of_each_wave(waves: Sequence[int], line: str) -
     plan = make_test_plan([make_pod(f"old-{number}") for number in range(len(waves))])
     moves = tuple(msgspec.structs.replace(m, wave=wave) for m, wave in zip(plan.moves, waves, strict=True))
 
-    text = text_of(msgspec.structs.replace(plan, moves=moves))
+    text = text_of(msgspec.structs.replace(plan, moves=moves, keeps_waves=True))
 
     assert f"{line} a wave starts when the wave before has ended\n" in text
+
+
+def test_waves_of_a_policy_that_keeps_none_are_not_promised() -> None:
+    """A run of a DeschedulerPolicy evicts at upstream's pace."""
+    plan = make_test_plan([make_pod("old-1"), make_pod("old-2")])
+    moves = tuple(msgspec.structs.replace(m, wave=wave) for wave, m in enumerate(plan.moves, start=1))
+
+    in_waves = msgspec.structs.replace(plan, moves=moves)
+
+    said = "a DeschedulerPolicy does not wait between them, a DeschedulerConfiguration does"
+    assert not plan.keeps_waves
+    assert f"Waves:              2, of 1 and 1 pods; {said}\n" in text_of(in_waves)
+    for output in ("html", "markdown"):
+        shown = "".join(render(in_waves, "html" if output == "html" else "markdown"))
+        assert said[2:] in shown
+        assert "when the wave before has ended" not in shown
 
 
 def test_a_reason_is_said_once_unless_the_table_is_wide() -> None:
@@ -232,7 +250,7 @@ def test_a_share_of_nothing_is_not_a_number() -> None:
 
 
 def test_a_run_that_was_skipped_says_why() -> None:
-    assert text_of(make_test_plan(nodes=[])).startswith("Skipped: ")
+    assert "\n\nSkipped: " in text_of(make_test_plan(nodes=[]))
 
 
 def test_warnings_and_skipped_objects_come_before_the_summary() -> None:

@@ -17,7 +17,7 @@ from descheduler.cluster.decoding.blocks import (
 )
 from descheduler.cluster.decoding.pods.volumes import NO_VOLUMES, PodVolumes
 from descheduler.cluster.decoding.wire import ABSENT, SIDECAR, ContainerWire, Int32, PodSpecWire, Wire
-from descheduler.model.pod import HostPort, PodResourceClaim, PodSpec
+from descheduler.model.pod import DEFAULT_GRACE_SECONDS, HostPort, PodResourceClaim, PodSpec
 from descheduler.model.requests import (
     ContainerResources,
     ResourceList,
@@ -121,6 +121,7 @@ class SpecDecoder:
             spec.scheduler_name,
             spec.priority_class_name,
             spec.preemption_policy,
+            spec.termination_grace_period_seconds,
             spec.host_network,
             spec.host_users,
             volumes.has_local_storage,
@@ -196,6 +197,7 @@ class SpecDecoder:
             inline_disks=volumes.disks,
             priority_class_name=spec.priority_class_name or "",
             preemption_policy=spec.preemption_policy or "",
+            grace_period_seconds=_grace_period(spec.termination_grace_period_seconds),
             resource_claims=tuple(
                 PodResourceClaim(
                     claim.name or "", claim.resource_claim_name or "", claim.resource_claim_template_name or ""
@@ -255,3 +257,8 @@ def _group_name(raw: msgspec.Raw) -> str:
 
 def _says_something(raw: msgspec.Raw) -> bool:
     return raw is not ABSENT and bytes(raw) not in _EMPTY
+
+
+def _grace_period(seconds: int | None) -> int:
+    """Mirrors kubernetes 1.36 `pkg/apis/core/v1/defaults.go`."""
+    return DEFAULT_GRACE_SECONDS if seconds is None else seconds

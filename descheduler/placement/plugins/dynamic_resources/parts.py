@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from descheduler.model.pod import Pod, PodSpec, coming_claims
-from descheduler.model.requests import ResourceList
 from descheduler.model.resource_claims import DEVICE_CLASS_KIND, SLICE_KIND, TAINT_RULE_KIND, DeviceClass, DeviceId
-from descheduler.placement.framework.node_parts import WHOLE_PART, FreePart, PartNeed
+from descheduler.placement.framework.node_parts import WHOLE_PART, FreePart, NoParts, PartNeed
 from descheduler.placement.plugins.dynamic_resources.grants import ClaimGrants
 from descheduler.placement.plugins.dynamic_resources.pod_claims import ClaimsOfPod, missing_class
 from descheduler.placement.plugins.dynamic_resources.pools import DevicePool, DevicePools, PoolDevice, PoolState
@@ -36,7 +35,7 @@ class _Share(NamedTuple):
     percent: int
 
 
-class ClaimParts:
+class ClaimParts(NoParts):
     """A part is a device, or a set of counters that the partitions of one device share; both on one node alone.
 
     Devices that several pods may share, that have taints or that several nodes can use are no parts: pods that may get
@@ -87,16 +86,6 @@ class ClaimParts:
                 return ()
             parts |= found
         return tuple(sorted(parts))
-
-    def most_memory(self, nodes: Iterable[int]) -> int:
-        """Not told."""
-        del nodes
-        return 0
-
-    def need(self, requests: ResourceList, most_memory: int) -> PartNeed | None:
-        """None: claims are no requests."""
-        del requests, most_memory
-        return None
 
     def need_of(self, pod: Pod, most_memory: int) -> PartNeed | None:
         """What the claims of a new pod like `pod` ask for: so many devices, each the same share of its part."""
