@@ -15,11 +15,21 @@ from descheduler.cycle.run import run_with
 from descheduler.policy.load import load_policy
 from descheduler.supervision import Watch
 from tests.e2e.cluster import Cluster
-from tests.e2e.devices import CLAIM, claim_template, claims_of, devices_of, play, tainted
+from tests.e2e.devices import CLAIM, Tally, claim_template, claims_of, devices_of, play, tainted
 from tests.e2e.draining import Drained, drained
 from tests.e2e.kube_api import Object, wait_until
 from tests.e2e.objects import READY_AFTER, deployment, disruption_budget, node
 from tests.e2e.witness import FAST, Witness
+from tests.placement.considered import consider
+from tests.placement.plugins.dynamic_resources.test_replacements import (
+    CORDONED,
+    TEMPLATE,
+    X_ON_A,
+    X_ON_B,
+    B,
+    pod_with_own_claim,
+    world,
+)
 from tests.placement.plugins.dynamic_resources.worlds import claim, device, device_class, request, slice_of
 
 NUM_PODS = int(os.environ.get("PODS_WITH_DEVICES", "60"))
@@ -53,6 +63,29 @@ def test_kube_controller_manager_deletes_pods_for_no_execute_whatever_their_budg
 
     assert found.num_evictions == 2 * NUM_TAINTED
     assert found.num_violations > 0
+
+
+@pytest.mark.parametrize(
+    ("slices", "place", "devices", "is_as_said"),
+    [
+        pytest.param([X_ON_A, X_ON_B], "b", ["b/x"], True, id="on the node and with the device that were named"),
+        pytest.param([X_ON_A, X_ON_B], "b", ["b/y"], False, id="with another device"),
+        pytest.param([X_ON_A, X_ON_B], "a", ["a/x"], False, id="on another node"),
+        pytest.param([X_ON_A, X_ON_B], None, [], False, id="on no node"),
+        pytest.param([X_ON_A], None, [], True, id="on no node, as there is no device"),
+        pytest.param([X_ON_A], "b", ["b/x"], False, id="on a node, although there is no device"),
+    ],
+)
+def test_what_becomes_of_a_replacement_is_compared_with_what_was_said(
+    slices: list[Object], place: str | None, devices: list[str], is_as_said: bool
+) -> None:
+    tally, victim = Tally(), pod_with_own_claim("victim", "a")
+    pod = {"spec": {"nodeName": place} if place else {}, "status": {}}
+
+    tally.compare("web", consider(world(CORDONED, B, *slices, *victim, TEMPLATE)), pod, devices)
+
+    assert len(tally.disagreements) == (not is_as_said)
+    assert tally.num_with_devices_as_said + tally.num_pending_as_said == is_as_said
 
 
 def left(cluster: Cluster, effect: str, act: Callable[[Cluster], None]) -> Drained:
