@@ -138,14 +138,16 @@ class _Cycles:
             leader.stop_at_loss(cycle.stop)
             code = self._run_one(cycle)
             leader.stop_at_loss(watch.stop)
+            watch.has_given_up |= cycle.has_given_up
             if cycle.signal_number is not None:
                 return stopped_exit_code(cycle.signal_number)
+            if cycle.is_search_over:  # by a signal, for which a dry run shows the best plan so far
+                return ExitCode.DONE
             if leader.loss:
                 break
-            if cycle.has_given_up:
+            if watch.has_given_up:
                 # What hangs would hang for ever: whoever started this process starts another one.
                 _logger.error("Ending: work of the last cycle was given up and may still go on", extra=fields())
-                watch.has_given_up = True
                 return ExitCode.STOPPED
             gc.collect()
             left_seconds = max(0.0, self._loop.interval.total_seconds() - (watch.clock() - began))
