@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from descheduler.cli.examples import GROUPS
-from descheduler.cli.output import give_back_output
+from descheduler.cli.output import output_may_be_kept
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -68,8 +68,8 @@ class _Commands(click.Group):
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> object:
-        ctx.call_on_close(give_back_output)
-        return super().invoke(ctx)
+        with output_may_be_kept():
+            return super().invoke(ctx)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -6,8 +6,8 @@ import io
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from descheduler.report.plan.document import Plan
     from descheduler.report.simulation_document import Simulation
 
-__all__ = ["Output", "give_back_output", "keep_output", "takes_output", "write_data", "write_document", "write_text"]
+__all__ = ["Output", "keep_output", "output_may_be_kept", "takes_output", "write_data", "write_document", "write_text"]
 
 
 class Output(msgspec.Struct, frozen=True):
@@ -42,6 +42,8 @@ class Output(msgspec.Struct, frozen=True):
 
 _kept: list[TextIO | None] = []
 """The stream that `keep_output` keeps for documents, in a list; None where it was closed before the start."""
+_is_command = False
+"""Whether a command runs, at the end of which standard output is given back."""
 
 _FLAT = ("name", "csv", "jsonl")
 _PICTURES = ("html", "markdown")
@@ -95,23 +97,29 @@ def _with_table_flags(command: Callable[..., Any]) -> Callable[..., Any]:
     return quiet(headers(command))
 
 
-def keep_output() -> None:
-    """Keeps standard output for documents, until it is given back; what plugins of packages print goes to the log.
+@contextmanager
+def output_may_be_kept() -> Iterator[None]:
+    """Has `keep_output` keep standard output, which is at the end again what it was at the start."""
+    global _is_command
+    _is_command = True
+    try:
+        yield
+    finally:
+        _is_command = False
+        if _kept:
+            with suppress(AttributeError, OSError, ValueError):  # harmed by a plugin, or its reader has gone away
+                sys.stdout.close()
+            sys.stdout = _kept.pop()
 
-    A plugin that closes `sys.stdout` closes a stream of its own.
+
+def keep_output() -> None:
+    """Keeps standard output for documents until the command ends; what plugins of packages print goes to the log.
+
+    A plugin that closes `sys.stdout` closes a stream of its own. Outside of a command nothing is kept.
     """
-    if not _kept:
+    if _is_command and not _kept:
         _kept.append(sys.stdout)
         sys.stdout = _to_standard_error()
-
-
-def give_back_output() -> None:
-    """Makes standard output again what it was before it was kept."""
-    if not _kept:
-        return
-    with suppress(AttributeError, OSError, ValueError):  # harmed by a plugin, or its reader has gone away
-        sys.stdout.close()
-    sys.stdout = _kept.pop()
 
 
 def _to_standard_error() -> TextIO:
