@@ -90,7 +90,7 @@ def _strategies(resources: Arguments) -> Mapping[str, _Strategy]:
 
 
 def _strategy_of(resource: str, strategies: Mapping[str, _Strategy]) -> _Strategy | None:
-    """That of the name itself, else of the longest beginning."""
+    """The strategy of the name itself, else of the longest beginning."""
     if resource in strategies:
         return strategies[resource]
     fitting = (name for name in strategies if name.endswith(_ANY) and resource.startswith(name.removesuffix(_ANY)))
@@ -114,7 +114,7 @@ def _of_pod(task: Task, strategies: Mapping[str, _Strategy]) -> Mapping[str, _St
 
 
 def _weights(text: str | None) -> Mapping[str, int] | None:
-    """Those of an annotation, none where it cannot be read; None without it."""
+    """The weights of an annotation, none where it cannot be read; None without it."""
     if text is None:
         return None
     try:
