@@ -57,7 +57,7 @@ class ClaimsOfPod:
             name = reference.claim_name or pod.generated_claims.get(reference.name)
             if name is None:
                 reason = f'pod "{pod.key}": ResourceClaim not created yet'
-                return ClaimFault(reason, "a resource claim is not created yet")
+                return ClaimFault(reason, "a resource claim is not created yet", is_brief=True)
             if not name:
                 continue
             claim = (
