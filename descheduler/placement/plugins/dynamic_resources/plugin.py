@@ -78,7 +78,10 @@ class DynamicResources:
         if not cycle.pod.spec.resource_claims or self._doubts(cycle.pod):
             return None
         claims = self._claims.of(cycle.pod.pod)
-        return self._refused(claims) if isinstance(claims, ClaimFault) else None
+        if not isinstance(claims, ClaimFault):
+            return None
+        cycle.notes.extend(self._claims.unmade(cycle.pod.pod))
+        return self._refused(claims)
 
     def pre_filter(self, cycle: Cycle) -> PreFilterResult:
         """Refuses pods with a claim of a class that does not exist; leaves those alone that need no devices."""
