@@ -1,4 +1,4 @@
-"""Pods with devices of a resource claim that is being deleted: whoever deletes the claim decides what becomes of them."""
+"""Pods with devices of a resource claim that is being deleted: who deletes the claim decides what becomes of them."""
 
 from __future__ import annotations
 
@@ -36,6 +36,6 @@ class DeletedClaimCheck(VerifiedCheck):
         found: dict[str, ResourceClaim] = {}
         for claim in claims:
             if claim.is_terminating:
-                users = (*claim.consumers, *(owner for owner in claim.owners if owner.controller))
-                found.update(dict.fromkeys((each.uid for each in users), claim))
+                users = {each.uid for each in claim.consumers} | {each.uid for each in claim.owners if each.controller}
+                found.update(dict.fromkeys(users, claim))
         return found
