@@ -7,7 +7,7 @@ and Retry-After. Follows the order of `kubernetes/pkg/registry/core/pod/storage/
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -142,12 +142,12 @@ class BudgetLedger:
 
     def allowance(self) -> Allowance:
         """What is left of the budgets; pods whose eviction is not charged to a budget do not count."""
-        left: dict[Hashable, int] = {
-            _key(budget): (budget.disruptions_allowed or 0) - self._charged[_key(budget)]
-            for budget in self._snapshot.budgets
+        allowed: dict[Hashable, int] = {
+            _key(budget): budget.disruptions_allowed or 0 for budget in self._snapshot.budgets
         }
-        left[_SEVERAL] = 0
-        return Allowance(self._charged_budget, lambda key: left[key])
+        charged: Mapping[Hashable, int] = self._charged
+        allowed[_SEVERAL] = 0
+        return Allowance(self._charged_budget, lambda key: allowed[key] - charged.get(key, 0), "PodDisruptionBudget")
 
     def _budgets_of(self, pod: Pod) -> tuple[DisruptionBudget, ...]:
         budgets = self._snapshot.budgets_of(pod)
