@@ -32,7 +32,7 @@ from descheduler.eviction.placement_verification.in_any_order import NOTHING_HEL
 from descheduler.eviction.placement_verification.landing_book import LandingBook
 from descheduler.eviction.placement_verification.placement_verification import verification_notes
 from descheduler.eviction.placement_verification.together import judge_together
-from descheduler.eviction.run_notes import limit_notes, notes_after
+from descheduler.eviction.run_notes import limit_notes, notes_after, shard_notes
 from descheduler.model.selection.labels import EVERYTHING
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.moves import Move
@@ -67,6 +67,7 @@ def decide(
         *move_notes,
         *verification_notes(policy),
         *setting.scope.note_on(snapshot),
+        *shard_notes(policy, snapshot),
     )
     ask = partial(_ask, policy, snapshot, now, setting, this_round, recent_moves)
     with settled_gc(), contained(), collected_faults() as faults:

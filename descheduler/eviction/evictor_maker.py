@@ -41,4 +41,6 @@ def make_evictor(
     landings = LandingBook(snapshot, scheduling_by_profile(handle.policy, snapshot.kube_version), handle.now)
     background = BackgroundEvictions(snapshot, answers, is_enabled=evictions_in_background)
     context = CheckContext(handle, scope, background, landings, recent_moves, evicted_before, held_back)
-    return Evictor(view, [divided(make(context), snapshot.shard) for make in checks], background=background, landings=landings)
+    return Evictor(
+        view, [divided(make(context), snapshot.shard) for make in checks], background=background, landings=landings
+    )

@@ -14,8 +14,8 @@ from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.requests import CPU, MEMORY
-from descheduler.model.text.counted import counted
 from descheduler.model.shard import WHOLE_CLUSTER
+from descheduler.model.text.counted import counted
 from descheduler.model.verdict import EvictionLimit, LimitReached, limit_reached
 from descheduler.plan.facts import PluginFacts
 from descheduler.policy.plugin import ArgsProblem

@@ -7,7 +7,7 @@ and Retry-After. Follows the order of `kubernetes/pkg/registry/core/pod/storage/
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 
 import msgspec
 
@@ -103,7 +103,7 @@ class BudgetLedger:
 
     def __init__(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
-        self._charged: Counter[tuple[str, str]] = Counter()
+        self._charged: Counter[Hashable] = Counter()
         self._healthy: Counter[tuple[str, str]] = Counter()
 
     def verdict(self, pod: Pod, *, is_surged: bool = False) -> Verdict:
@@ -145,9 +145,8 @@ class BudgetLedger:
         allowed: dict[Hashable, int] = {
             _key(budget): budget.disruptions_allowed or 0 for budget in self._snapshot.budgets
         }
-        charged: Mapping[Hashable, int] = self._charged
         allowed[_SEVERAL] = 0
-        return Allowance(self._charged_budget, lambda key: allowed[key] - charged.get(key, 0), "PodDisruptionBudget")
+        return Allowance(self._charged_budget, lambda key: allowed[key] - self._charged[key], "PodDisruptionBudget")
 
     def _budgets_of(self, pod: Pod) -> tuple[DisruptionBudget, ...]:
         budgets = self._snapshot.budgets_of(pod)
