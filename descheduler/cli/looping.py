@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -57,7 +58,7 @@ def run_loop(
     flags: RunFlags,
     connection: Callable[[], ConnectionOptions],
     lease: Callable[[], LeaseOptions],
-    telemetry: Callable[[Policy], TelemetrySettings],
+    telemetry: Callable[[Policy | None], TelemetrySettings],
     watch: Watch,
 ) -> int:
     """Runs cycle after cycle until a signal comes, and returns the exit code.
@@ -119,7 +120,7 @@ class _Cycles:
         flags: RunFlags,
         connection: Callable[[], ConnectionOptions],
         lease: Callable[[], LeaseOptions],
-        telemetry: Callable[[Policy], TelemetrySettings],
+        telemetry: Callable[[Policy | None], TelemetrySettings],
     ) -> None:
         self.runs = RunsSoFar()
         self._loop = loop
@@ -136,6 +137,7 @@ class _Cycles:
             began = watch.clock()
             cycle = Watch(promise=NOTHING_EVICTED)
             leader.stop_at_loss(cycle.stop)
+            cycle.find_loss = partial(getattr, leader, "loss")
             code = self._run_one(cycle)
             leader.stop_at_loss(watch.stop)
             watch.has_given_up |= cycle.has_given_up
@@ -182,7 +184,7 @@ class _Cycles:
         finally:
             self._late_at = None
 
-    def _recording(self, policy: Policy) -> TelemetrySettings:
+    def _recording(self, policy: Policy | None) -> TelemetrySettings:
         return msgspec.structs.replace(self._telemetry(policy), keep=self._keep)
 
     def _keep(self, record: RunRecord) -> None:

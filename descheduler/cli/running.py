@@ -77,15 +77,21 @@ def run_policy(
     flags: RunFlags,
     connection: Callable[[], ConnectionOptions],
     lease: Callable[[], LeaseOptions],
-    telemetry: Callable[[Policy], TelemetrySettings],
+    telemetry: Callable[[Policy | None], TelemetrySettings],
     watch: Watch,
 ) -> int:
-    """Runs as the flags say, and returns the exit code."""
+    """Runs as the flags say, and returns the exit code. `telemetry` is asked with None for a policy that is invalid."""
     from descheduler.telemetry.recording import recorded
 
-    policy = watch.call("reading the policy", partial(_policy_of, flags))
+    exit_code_of = partial(run_exit_code, watch=watch)
+    try:
+        policy = watch.call("reading the policy", partial(_policy_of, flags))
+    except Exception:
+        with recorded(telemetry(None), exit_code_of, watch) as record:
+            record.is_dry = flags.dry_run or bool(flags.snapshot)
+            raise
     _check_output(policy, flags)
-    with recorded(telemetry(policy), lambda error: run_exit_code(error, watch), watch) as record:
+    with recorded(telemetry(policy), exit_code_of, watch) as record:
         if flags.snapshot:
             record.exit_code = watch.exit_code = _run_on_dump(policy, flags, record, watch)
         else:

@@ -93,7 +93,7 @@ def loop(
     listen: ListenAddress | None,
     connection: Callable[[], ConnectionOptions],
     lease: Callable[[], LeaseOptions],
-    telemetry: Callable[[Policy], TelemetrySettings],
+    telemetry: Callable[[Policy | None], TelemetrySettings],
     **flags: object,
 ) -> None:
     """Do what 'descheduler run' does, again and again, until a signal ends the process.

@@ -66,7 +66,7 @@ def run(
     /,
     connection: Callable[[], ConnectionOptions],
     lease: Callable[[], LeaseOptions],
-    telemetry: Callable[[Policy], TelemetrySettings],
+    telemetry: Callable[[Policy | None], TelemetrySettings],
     **flags: object,
 ) -> None:
     """Read the cluster once, decide which pods to evict, and evict them.
