@@ -60,11 +60,11 @@ class ShardCheck(PodByPod):
 
 
 class _Counted(RequestCheck, CountingCheck, Protocol):
-    """A check that also says how many pods it lets go."""
+    """A check that also says how many pods it admits."""
 
 
 def divided(check: RequestCheck, shard: Shard) -> RequestCheck:
-    """`check` as it is for one shard: of the numbers of pods that it lets go only the share of the shard."""
+    """`check` as it is for one shard: of the numbers of pods that it admits only the share of the shard."""
     if shard.is_whole or not isinstance(check, CountingCheck):
         return check
     return _DividedCheck(check, shard)
