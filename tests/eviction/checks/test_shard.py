@@ -56,7 +56,8 @@ def evicted(all_decisions: Sequence[Decisions]) -> list[str]:
 
 def targets(decisions: Decisions) -> set[str]:
     """The nodes on which replacements are expected."""
-    return {move.landing.node for move in decisions.moves if move.landing is not None}
+    landings = (move.landing for move in decisions.moves if move.landing is not None)
+    return {landing.node for landing in landings if landing.node is not None}
 
 
 def codes(decisions: Decisions) -> set[Reason | None]:
