@@ -98,8 +98,8 @@ class LiveRun:
         self._why_not_call = (lambda: "") if lease is None else lease.why_not_current
         guard_open_calls(self._open_calls, lease, watch)
         settings = None if options.lease is None else lease_settings(policy, options.lease)
-        self._owner = run_name(policy) if settings is None else settings.name
-        find_jobs = partial(plan_jobs, policy, client, server, settings)
+        self._owner = options.shard.name(run_name(policy)) if settings is None else settings.name
+        find_jobs = partial(plan_jobs, policy, client, server, settings, options.shard)
         self._jobs = watch.call("looking for what holds room", find_jobs)
         self._job_calls: BackgroundCalls[Any] = BackgroundCalls(_MOST_JOB_THREADS, name="job")
         self._guard_calls: BackgroundCalls[Any] = BackgroundCalls(1, name="guards")

@@ -129,6 +129,8 @@ class JobExecution:
 
         Raises ExchangeError.
         """
+        if not self._storage.is_first_shard:
+            return UsersJobs()
         unclaimed = [job for job in jobs_to_judge(snapshot) if is_unclaimed(job)]
         asked = [job for job in unclaimed if self._is_users(job)]
         if not asked:
@@ -179,7 +181,7 @@ class JobExecution:
         return is_unclaimed(job) and self._looks_after_users()
 
     def _looks_after_users(self) -> bool:
-        if not self._storage.in_objects:
+        if not (self._storage.in_objects and self._storage.is_first_shard):
             return False
         if self._is_alone is None:
             self._is_alone = runs_koord_descheduler(self._objects, self._around.now()) is False
