@@ -58,7 +58,7 @@ def test_room_of_low_nodes_ends_it() -> None:
 
 
 def test_room_is_the_sum_over_low_nodes_and_usage_comes_off_it() -> None:
-    """volcano.md §13.7: 2 x (12.4 - 3.2) = 18.4 cores, of which 12.2, 6 and nothing are left after pods of 6.2 cores."""
+    """volcano.md §13.7: 2 x (12.4 - 3.2) = 18.4 cores, and 12.2, 6 and none after pods of 6.2 cores."""
     loads = [measured_node("full", "40"), *LOADS[1:]]
     pods = [each for name in ("p1", "p2", "p3", "p4") for each in on_full(name, "6200m")]
 
