@@ -144,6 +144,7 @@ class Reason(Enum):
         "NamespaceTerminating",
         "the namespace of the pod is being deleted; the API server refuses evictions in it",
     )
+    CLAIM_TERMINATING = "ClaimTerminating", "a resource claim of the pod is being deleted"
     MISSING_UID = "MissingUID", "the pod has no UID, so the API server does not store it"
     ALREADY_REQUESTED = "AlreadyRequested", "another controller already evicts the pod"
     API_REFUSED = "APIRefused", "the API server refused the eviction"

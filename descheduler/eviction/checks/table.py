@@ -8,6 +8,7 @@ import msgspec
 
 from descheduler.eviction.background import BackgroundEvictions
 from descheduler.eviction.checks.budgets import BudgetCheck
+from descheduler.eviction.checks.deleted_claims import DeletedClaimCheck
 from descheduler.eviction.checks.gangs import GangCheck
 from descheduler.eviction.checks.known_answers import KnownAnswerCheck
 from descheduler.eviction.checks.limits import LimitCheck, limits_of
@@ -78,6 +79,7 @@ REQUEST_CHECKS: tuple[MakeCheck, ...] = (
         run.background,
         SurgingPods(run.handle.policy.profiles, run.handle.view.snapshot),
     ),
+    lambda run: DeletedClaimCheck(run.handle.policy.profiles, run.handle.view.snapshot),
     lambda run: PreemptableCheck(run.handle.policy.profiles, run.handle.view.snapshot),
     lambda run: CooldownCheck(run.handle.policy.profiles, run.handle.now),
     lambda run: PodGroupPhaseCheck(run.handle.policy.profiles, run.handle.view.snapshot),

@@ -143,7 +143,7 @@ class PodEvaluation:
     """What the filters say of one pod. Valid until the cluster changes.
 
     `refusals` are from plugins that take it nowhere; `undecided` are from those that cannot tell, and that are left
-    out of the answer.
+    out of the answer. With `has_brief` some obstacles on nodes are states of seconds.
     """
 
     def __init__(
@@ -158,11 +158,13 @@ class PodEvaluation:
         bits: Mapping[str, ReasonBits],
         feasible: BoolMask,
         undecided: tuple[Obstacle, ...] = (),
+        has_brief: bool = False,
     ) -> None:
         self.cycle = cycle
         self.is_queued = is_queued
         self.refusals = refusals
         self.undecided = undecided
+        self.has_brief = has_brief
         self.narrowed = narrowed
         self.bits = bits
         self.feasible = feasible
