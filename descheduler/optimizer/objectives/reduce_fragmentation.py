@@ -20,7 +20,7 @@ __all__ = ["ReduceFragmentation", "ReduceFragmentationGoal"]
 _FIRST_PLAN = Limits(work=2.0)
 _MOVED_AT_ONCE = 4
 _MOST_NODES = 20
-_SHARE_OF_ONES = 0.7
+_SHARE_OF_ONES = 0.9
 """In so many neighbourhoods a node has one pod of a kind at most; in so many of the others two, and so on."""
 
 
