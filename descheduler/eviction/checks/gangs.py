@@ -33,7 +33,8 @@ class GangCheck:
     """Lets members of a gang go while at least its minMember run, or all of its group at once; of a PodGroup whose
     disruptionMode is `all`, only the latter.
 
-    Where a profile moves gangs whole, it names the pods with which one of them may go.
+    Where a profile moves gangs whole, it names the pods with which one of them may go, and those that are left of a
+    group may follow the others.
     Replacements of this run are not counted: they have to start first. Profiles that do not verify landings are not
     held to that, as koord-descheduler is not; what they evict counts for the others. Each pod is charged once.
     """
@@ -52,7 +53,7 @@ class GangCheck:
         if not on_minimum:
             return ACCEPTED
         leaving = self._leaving(bundle)
-        short = next(self._short(leaving), None)
+        short = next(self._short(leaving, may_follow=on_minimum == EVICT_GANG), None)
         return ACCEPTED if short is None else self._refusal(short, leaving, on_minimum)
 
     def mates(self, bundle: Bundle) -> Sequence[Pod]:
@@ -60,7 +61,7 @@ class GangCheck:
         if self._on_minimum[bundle.profile_index] != EVICT_GANG:
             return ()
         own = {pod.uid for pod in bundle.pods}
-        short = list(self._short(self._leaving(bundle)))
+        short = list(self._short(self._leaving(bundle), may_follow=True))
         keys = dict.fromkeys(key for minimum in short for key in minimum.group)
         members = {pod.uid: pod for key in keys for pod in self._gangs.members.get(key, ()) if pod.uid not in own}
         return sorted(filter(self._is_there, members.values()), key=lambda pod: pod.key)
@@ -78,18 +79,20 @@ class GangCheck:
         members = [pod for pod in bundle.pods if gangs_of(pod) and self._is_there(pod)]
         return Counter(_members_with(members)) if members else {}
 
-    def _short(self, leaving: Mapping[_Members, int]) -> Iterator[GangMinimum]:
-        """The gangs that would have too few pods left."""
+    def _short(self, leaving: Mapping[_Members, int], *, may_follow: bool) -> Iterator[GangMinimum]:
+        """The gangs that would have too few pods left; `may_follow`: the last of a group may go after the others."""
         for key in dict.fromkeys(key for key, _ in leaving):
             minimum = self._gangs.minimum(key)
-            if minimum is not None and not self._may_shrink(minimum, leaving):
+            if minimum is not None and not self._may_shrink(minimum, leaving, may_follow):
                 yield minimum
 
-    def _may_shrink(self, minimum: GangMinimum, leaving: Mapping[_Members, int]) -> bool:
+    def _may_shrink(self, minimum: GangMinimum, leaving: Mapping[_Members, int], may_follow: bool) -> bool:
         has_enough = self._left((minimum.key, True), leaving) + self._succeeded[minimum.key] >= minimum.least
         if has_enough and not minimum.leaves_whole:
             return True
-        return not any(self._left((key, runs), leaving) for key in minimum.group for runs in (True, False))
+        group = [(key, runs) for key in minimum.group for runs in (True, False)]
+        is_at_once = may_follow or not any(self._evicted[members] for members in group)
+        return is_at_once and not any(self._left(members, leaving) for members in group)
 
     def _left(self, members: _Members, leaving: Mapping[_Members, int]) -> int:
         return self._bound[members] - self._evicted[members] - leaving.get(members, 0)

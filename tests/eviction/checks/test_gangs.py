@@ -87,6 +87,15 @@ def test_member_goes_while_the_gang_has_more_than_it_needs() -> None:
     assert reasons == [None, Reason.GANG_MINIMUM, Reason.GANG_MINIMUM, Reason.GANG_MINIMUM]
 
 
+def test_last_member_is_not_the_whole_gang_while_replacements_of_others_have_to_start() -> None:
+    pods = members(3)
+    run = run_of(pods, PodGroup("default", "train", 1))
+
+    reasons = gang_reasons(run, [[pod] for pod in pods])
+
+    assert reasons == [None, None, Reason.GANG_MINIMUM]
+
+
 def test_refusal_names_the_gang_and_its_figures() -> None:
     pods = members(4)
     run = run_of(pods, PodGroup("default", "train", 3), prior_moves=[Move(pods[0], "p", "q")])
