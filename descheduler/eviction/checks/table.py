@@ -19,10 +19,10 @@ from descheduler.eviction.checks.stored_pods import StoredPodCheck
 from descheduler.eviction.checks.time_windows import TimeWindowCheck
 from descheduler.eviction.checks.too_large import TooLargeCheck
 from descheduler.eviction.checks.volcano import (
-    CooldownCheck,
     PodGroupPhaseCheck,
     PreemptableCheck,
     QueueStateCheck,
+    TaskCooldownCheck,
 )
 from descheduler.eviction.checks.volcano_jobs import JobBudgetCheck, LifecycleCheck
 from descheduler.eviction.handle import Handle
@@ -83,7 +83,7 @@ REQUEST_CHECKS: tuple[MakeCheck, ...] = (
     ),
     lambda run: DeletedClaimCheck(run.handle.policy.profiles, run.handle.view.snapshot),
     lambda run: PreemptableCheck(run.handle.policy.profiles, run.handle.view.snapshot),
-    lambda run: CooldownCheck(run.handle.policy.profiles, run.handle.now),
+    lambda run: TaskCooldownCheck(run.handle.policy.profiles, run.handle.now),
     lambda run: PodGroupPhaseCheck(run.handle.policy.profiles, run.handle.view.snapshot),
     lambda run: QueueStateCheck(run.handle.policy.profiles, run.handle.view.snapshot),
     lambda run: LifecycleCheck(run.handle.policy.profiles, run.handle.view.snapshot),

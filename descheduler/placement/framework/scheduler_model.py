@@ -14,9 +14,9 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 import numpy as np
 
 from descheduler.model.pod import Pod
+from descheduler.placement.framework.attempt import Attempt, Picker, first_of_ties, put_on_node
 from descheduler.placement.framework.evaluation import Evaluator, PodEvaluation
 from descheduler.placement.framework.extension_points import SpreadConstraint
-from descheduler.placement.framework.feasibility import Attempt, Picker, first_of_ties, put_on_node
 from descheduler.placement.framework.interactions import Interplay
 from descheduler.placement.framework.obstacle import Obstacle
 from descheduler.placement.framework.obstacle_counts import ObstacleCounts

@@ -15,8 +15,8 @@ from descheduler.model.held_room import HeldRoom
 from descheduler.model.koordinator.scheduler_name import scheduler_name_of
 from descheduler.model.pod import Pod
 from descheduler.model.shard import Shard
+from descheduler.placement.framework.attempt import Attempt, Picker, first_of_ties, place
 from descheduler.placement.framework.evaluation import PodEvaluation
-from descheduler.placement.framework.feasibility import Attempt, Picker, first_of_ties, place
 from descheduler.placement.framework.scheduler_model import DoubtOf, SchedulerModel
 from descheduler.placement.framework.units import priority_of
 from descheduler.placement.landings.landing import Landing, LandingVerdict
@@ -252,7 +252,7 @@ def _settled(
     cause: str = "",
 ) -> LandingCandidate:
     """The candidate of which it is clear what becomes of it, without looking at nodes."""
-    landing = Landing(replacement.victim, replacement, verdict, verdict, verdict, message=message, cause=cause)
+    landing = Landing(replacement.victim, replacement, verdict, verdict, message=message, cause=cause)
     return LandingCandidate(replacement.victim, leaves=leaves, is_moved=is_moved, landing=landing)
 
 
