@@ -1,4 +1,4 @@
-"""`python -m tests.bench.shards [--nodes N --pods N --shards N]`: one run over a large cluster, and one of its shards."""
+"""`python -m tests.bench.shards [--nodes N --pods N --shards N]`: a run over a large cluster, and one of its shards."""
 
 from __future__ import annotations
 
