@@ -9,7 +9,7 @@ import yaml
 
 from tests.cronjob.manifests import CHART, Manifest, only, pod_spec
 from tests.cronjob.rbac import EVICT, grants_of, memory_grants
-from tests.cronjob.rendering import RELEASE, RELEASE_NAMESPACE, Helm
+from tests.cronjob.rendering import RELEASE, RELEASE_NAMESPACE, Helm, RenderError
 from tests.cronjob.workloads import container, flags
 
 pytestmark = pytest.mark.render
@@ -123,3 +123,35 @@ def test_chart_says_where_it_comes_from() -> None:
     assert all(urlsplit(address).scheme == "https" for address in (chart["home"], chart["icon"], *chart["sources"]))
     assert {name.split("/")[0] for name in chart["annotations"]} == {"artifacthub.io"}
     assert all(isinstance(value, str) for value in chart["annotations"].values())
+
+
+def test_shards_are_the_pods_of_an_indexed_job(helm: Helm) -> None:
+    manifests = helm.template("{shards: 2, shardBy: rack}")
+
+    job = only(manifests, "CronJob")["spec"]["jobTemplate"]["spec"]
+    (container,) = job["template"]["spec"]["containers"]
+    assert (job["completionMode"], job["completions"], job["parallelism"]) == ("Indexed", 2, 2)
+    assert (job["backoffLimitPerIndex"], job.get("backoffLimit")) == (0, None)
+    assert {"--shards=2", "--shard-by=rack"} <= set(container["args"])
+    assert [each["name"] for each in container["env"]] == ["DESCHEDULER_SHARD_TURN"]
+
+
+def test_roles_name_the_objects_of_each_shard_and_no_others(helm: Helm) -> None:
+    rules = [rule for role in helm.template("{shards: 2}") if role["kind"] == "Role" for rule in role["rules"]]
+
+    names = [set(rule["resourceNames"]) for rule in rules if "resourceNames" in rule]
+    lease = {"descheduler-shard-0", "descheduler-shard-1"}
+    memory, status = ({f"{name}-{what}" for name in lease} for what in ("memory", "status"))
+    assert sorted(map(sorted, names)) == sorted(map(sorted, [lease, memory, status, memory]))
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        pytest.param("{shards: 2, kind: Deployment}", "shards: a Deployment", id="a Deployment"),
+        pytest.param("{shardBy: rack}", "shardBy: needs shards", id="a label alone"),
+    ],
+)
+def test_shards_that_cannot_be_are_refused(helm: Helm, values: str, message: str) -> None:
+    with pytest.raises(RenderError, match=message):
+        helm.template(values)

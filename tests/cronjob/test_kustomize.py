@@ -224,3 +224,17 @@ def test_another_namespace_is_a_matter_of_one_line(kustomize: Kustomize, tmp_pat
     cronjob = only(manifests, "CronJob")
     assert pod_spec(cronjob)["containers"][0]["image"] == "registry.example/descheduler:v9"
     assert flags(cronjob)["deadline"] == timedelta(minutes=5)
+
+
+def test_shards_have_a_pod_and_names_of_their_own_each(kustomize: Kustomize) -> None:
+    base, shards = kustomize.build(BASE), kustomize.build(OVERLAYS / "shards")
+    job = only(shards, "CronJob")["spec"]["jobTemplate"]["spec"]
+
+    assert identities(shards) == identities(base)
+    assert cluster_grants(shards) == cluster_grants(base)
+    assert flags(only(shards, "CronJob"))["count"] == job["completions"] == job["parallelism"] == 4
+    assert job["completionMode"] == "Indexed"
+    for role in named(shards, "Role").values():
+        for rule in role["rules"]:
+            names = rule.get("resourceNames", [f"descheduler-shard-{index}" for index in range(4)])
+            assert [f"-shard-{index}" in name for index, name in enumerate(names)] == [True] * 4

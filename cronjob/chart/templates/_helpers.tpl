@@ -144,11 +144,40 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 {{- coalesce (get (default dict .Values.cmdOptions) "lease-namespace") (get (default dict .Values.cmdOptions) "leader-elect-resource-namespace") (include "descheduler.namespace" .) -}}
 {{- end -}}
 
+{{- /* How many shards run at once, each in a pod of an Indexed Job; 0 where the cluster is not divided. */ -}}
+{{- define "descheduler.shards" -}}
+{{- $shards := default 1 .Values.shards | int -}}
+{{- if and (gt $shards 1) (include "descheduler.isDeployment" .) -}}
+{{- fail "shards: a Deployment cannot divide the cluster; use kind: CronJob" -}}
+{{- end -}}
+{{- if and .Values.shardBy (le $shards 1) -}}
+{{- fail "shardBy: needs shards above 1" -}}
+{{- end -}}
+{{- if gt $shards 1 }}{{ $shards }}{{ else }}0{{ end -}}
+{{- end -}}
+
+{{- /* The names that end with this, of the Lease or of what goes with it: one, or one for each shard. */ -}}
+{{- define "descheduler.leaseNames" -}}
+{{- $name := include "descheduler.leaseName" .root -}}
+{{- $names := list -}}
+{{- range $index := until (include "descheduler.shards" .root | int) -}}
+{{- $names = append $names (printf "%s-shard-%d%s" $name $index $.suffix) -}}
+{{- end -}}
+{{- join ", " (default (list (printf "%s%s" $name .suffix)) $names) -}}
+{{- end -}}
+
 {{- define "descheduler.args" -}}
 - {{ ternary "loop" "run" (eq (include "descheduler.isDeployment" .) "yes") }}
 - --policy-config-file=/policy-dir/policy.yaml
 {{- if include "descheduler.isDeployment" . }}
 - {{ printf "--interval=%s" (include "descheduler.interval" .) | quote }}
+{{- end }}
+{{- $shards := include "descheduler.shards" . | int }}
+{{- if $shards }}
+- --shards={{ $shards }}
+{{- with .Values.shardBy }}
+- {{ printf "--shard-by=%s" . | quote }}
+{{- end }}
 {{- end }}
 - {{ printf "--lease-name=%s" (include "descheduler.leaseName" .) | quote }}
 - {{ printf "--lease-namespace=%s" (include "descheduler.leaseNamespace" .) | quote }}

@@ -11,7 +11,7 @@
     "leaderElection", "livenessProbe", "nameOverride", "namespaceOverride", "networkPolicy", "nodeSelector",
     "placeholders", "podAnnotations", "podDisruptionBudget", "podLabels", "podMonitor", "podSecurityContext", "ports",
     "priorityClassName", "profile", "prometheusRule", "pushgateway", "rbac", "replicas", "resources", "schedule",
-    "securityContext", "service", "serviceAccount", "serviceMonitor", "startingDeadlineSeconds",
+    "securityContext", "service", "serviceAccount", "serviceMonitor", "shardBy", "shards", "startingDeadlineSeconds",
     "successfulJobsHistoryLimit", "suspend", "terminationGracePeriodSeconds", "timeZone", "tolerations",
     "topologySpreadConstraints", "ttlSecondsAfterFinished"
   ],

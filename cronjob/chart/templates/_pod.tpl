@@ -36,7 +36,12 @@ containers:
     {{- end }}
     args:
       {{- include "descheduler.args" . | nindent 6 }}
-    {{- with .Values.extraEnv }}
+    {{- $env := default list .Values.extraEnv }}
+    {{- if include "descheduler.shards" . | int }}
+    {{- $job := dict "fieldRef" (dict "fieldPath" "metadata.labels['batch.kubernetes.io/job-name']") }}
+    {{- $env = append $env (dict "name" "DESCHEDULER_SHARD_TURN" "valueFrom" $job) }}
+    {{- end }}
+    {{- with $env }}
     env:
       {{- toYaml . | nindent 6 }}
     {{- end }}
