@@ -9,7 +9,7 @@ import argparse
 import gc
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 
@@ -39,11 +39,11 @@ _JUDGED, _PAGE = 100, 5000
 _MODEL = "device.attributes['gpu.example.com'].model == 'A'"
 _SICK = {"key": "gpu.example.com/unhealthy", "effect": "NoSchedule"}
 _PROFILE = Path("config/profiles/dra.yaml")
-_SPEC: Mapping[str, object] = {"resourceClaims": [{"name": "gpu", "resourceClaimTemplateName": "gpus"}]}
+_SPEC: Object = {"resourceClaims": [{"name": "gpu", "resourceClaimTemplateName": "gpus"}]}
 
 
 def report(num_nodes: int) -> None:
-    """Prints the size of the dump, the CPU seconds of reading it and of one verdict, and a dry run of the profile for devices."""
+    """Prints the size of the dump, the CPU seconds of reading it and of a verdict, and what a dry run takes."""
     with tempfile.TemporaryDirectory() as folder:
         dump = Path(folder) / "devices.jsonl.gz"
         in_own_process(_write, str(dump), num_nodes)
