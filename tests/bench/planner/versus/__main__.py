@@ -10,11 +10,13 @@ from descheduler.cluster.snapshot import SnapshotError
 from descheduler.optimizer import Limits
 from tests.bench.planner.versus.comparison import Comparison, MissingDataError, Options
 from tests.bench.planner.versus.openb import OPENB
+from tests.bench.planner.versus.priorities import PRIORITIES
+from tests.bench.planner.versus.rebalancer import REBALANCER
 from tests.bench.planner.versus.vmr2l import VMR2L
 
 __all__ = ["COMPARISONS", "main"]
 
-COMPARISONS = (VMR2L, OPENB)
+COMPARISONS = (VMR2L, OPENB, PRIORITIES, REBALANCER)
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import json
+from itertools import islice
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from descheduler.optimizer import Limits, make_problem
+from descheduler.optimizer.rules import AtMost
 from tests.bench.planner.versus.__main__ import COMPARISONS, main
+from tests.bench.planner.versus.comparison import MissingDataError, Options
+from tests.bench.planner.versus.priorities import PRIORITIES
+from tests.bench.planner.versus.rebalancer import figures
+from tests.bench.planner.versus.rebalancer_program import calls_of, environment
+from tests.worlds.arrays import ArrayWorld
 
 _NODES = "sn,cpu_milli,memory_mib,gpu,model\nnode-0,32000,131072,2,T4\nnode-1,32000,131072,2,T4\n"
 _PODS = "name,cpu_milli,memory_mib,num_gpu,gpu_milli\n" + "".join(
@@ -76,3 +85,50 @@ def test_names_of_comparisons_differ() -> None:
     names = [each.name for each in COMPARISONS]
 
     assert sorted(set(names)) == sorted(names)
+
+
+def test_pending_pods_of_all_priorities_are_counted() -> None:
+    """On the smallest clusters: what is better, and the pods of high and low priorities."""
+    options = Options(data=None, limits=Limits(work=0.01), longer=None, num_seeds=1, num_workers=1)
+
+    (line,) = islice(PRIORITIES.lines(options), 1)
+
+    assert line.startswith("4 nodes, preemption, 0.01 units of work: ")
+    assert " of 4 cases better (" in line
+
+
+def _small_world() -> ArrayWorld:
+    """Three nodes of 10; pods 0 and 1 are apart by node, pod 2 is pinned."""
+    apart = AtMost(np.array([0, 0, -1]), np.arange(3), np.array([1]))
+    problem = make_problem([[4], [4], [3]], [[10], [10], [10]], [0, 1, 0], evictable=[True, True, False], rules=[apart])
+    return ArrayWorld(problem, np.full((3, 1), 6), np.zeros(3, np.int64))
+
+
+def test_figures_count_what_a_plan_does_and_what_it_breaks() -> None:
+    """Both pods on one node break the rule that keeps them apart, and the node is over its target."""
+    said = figures(_small_world(), np.array([1, 1, 0]))
+
+    assert said == (
+        "1 pods moved, 1 nodes over their target, 0 nodes emptied, 1 others lost pods, 1 moves that no order allows, "
+        "1 rules or capacities broken"
+    )
+
+
+def test_world_is_told_to_rebalancer_with_its_pinned_pods_and_its_anti_affinity() -> None:
+    """The names are the numbers of pods and nodes."""
+    calls = dict(calls_of(_small_world().problem))
+
+    assert calls["set_assignment"] == {"container_to_objects": {"0": ["0", "2"], "1": ["1"], "2": []}}
+    assert calls["add_partition"] == {"partition_name": "rule0", "group_to_objects": {"0": ["0", "1"]}}
+    pinned = [call["spec"] for name, call in calls_of(_small_world().problem) if name == "add_constraint"]
+    assert {"avoidMovingSpec": {"name": "pinned", "objects": ["2"]}} in pinned
+
+
+def test_rebalancer_without_its_python_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is made then."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+    with pytest.raises(MissingDataError, match=r"needs one of Python 3\.12, 3\.13, 3\.14 on the PATH"):
+        environment(tmp_path / "cache")
+
+    assert list(tmp_path.iterdir()) == []
