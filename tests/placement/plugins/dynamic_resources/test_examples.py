@@ -160,7 +160,9 @@ VALUES = {"default": "2G", "validValues": ["2G", "4G"]}
         pytest.param(None, None, 20, id="all of it without policy and request"),
     ],
 )
-def test_amount_that_is_consumed_follows_the_policy(policy: Object | None, amount: str | None, expected: int) -> None:
+def test_amount_that_is_consumed_follows_the_policy(
+    policy: Object | None, amount: str | None, expected: int | None
+) -> None:
     asked = request("r") if amount is None else of_size("r", amount)
     scheduler = scheduler_of(*one_node(sized("x", "20G", policy)), claim("c", asked))
 
