@@ -82,6 +82,11 @@ def command(arguments: Sequence[str]) -> Usage:
         return ended.usage
 
 
+def resident_bytes() -> int:
+    """What the process holds now; its peak would hide what is taken after reading."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
+
+
 def megabytes(size: int) -> str:
     """`size` in bytes as whole megabytes (10^6)."""
     return f"{size / 1e6:,.0f} MB"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import resource
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -19,7 +18,7 @@ from descheduler.placement.framework.scheduler import Scheduler
 from descheduler.placement.prover import LandingProver
 from descheduler.placement.replacements.replacement import ReplacementMaker
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
-from tests.bench.measure import in_own_process, megabytes
+from tests.bench.measure import in_own_process, megabytes, resident_bytes
 from tests.builders import decode_pod, pod_object
 from tests.placement.default_scheduler import default_scheduler
 from tests.worlds.generate import generate_cluster
@@ -48,19 +47,14 @@ def _report_questions(num_nodes: float, what_if: float, with_all: float, conside
 def _build(dump: str) -> Sequence[float]:
     snapshot = read_dump([Path(dump)], SnapshotRequest(keep_conditions=False, keep_templates=True))
     gc.collect()
-    before = _resident_bytes()
+    before = resident_bytes()
     started = time.perf_counter()
     cluster = ShadowCluster(snapshot)
     scheduler = default_scheduler(cluster)
     # Followers are built at their first use, so a pod that needs all of them belongs to building.
     scheduler.evaluate(_demanding_pod())
     seconds = time.perf_counter() - started
-    return seconds, _resident_bytes() - before
-
-
-def _resident_bytes() -> int:
-    """What the process holds now; its peak would hide what is taken after reading."""
-    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
+    return seconds, resident_bytes() - before
 
 
 def _ask_dump(dump: str) -> Sequence[float]:

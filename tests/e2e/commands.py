@@ -10,6 +10,8 @@ from urllib.request import urlopen
 STAGES_FOLDER = Path(__file__).parent / "stages"
 
 _API_QPS = ["--kube-api-qps=500", "--kube-api-burst=1000"]  # at the defaults a few hundred pods take minutes
+_GATES = "DRADeviceTaintRules=true"
+"""Off by default in 1.36; without DeviceTaintRules it changes nothing."""
 _GRACE_SECONDS = 10
 """How much longer than the lease of a node lasts its controller waits; the defaults differ by as much."""
 
@@ -53,7 +55,8 @@ def kube_apiserver(binary: Path, *, folder: Path, port: int, etcd_url: str) -> l
         "--max-mutating-requests-inflight=1000",
         # Else the server compares its cache with etcd every five minutes, by reading all objects: seconds of CPU for
         # 150,000 pods, which a bench would take for the price of the run that was under way.
-        "--feature-gates=DetectCacheInconsistency=false",
+        f"--feature-gates=DetectCacheInconsistency=false,{_GATES}",
+        "--runtime-config=resource.k8s.io/v1beta2=true",  # of DeviceTaintRules
     ]
 
 
@@ -67,13 +70,14 @@ def kube_controller_manager(
         f"--service-account-private-key-file={folder / 'signing-key.pem'}",
         "--use-service-account-credentials=false",
         f"--node-monitor-grace-period={lease_seconds + _GRACE_SECONDS}s",
+        f"--feature-gates={_GATES}",
         *_API_QPS,
     ]
 
 
 def kube_scheduler(binary: Path, *, port: int, kubeconfig: Path) -> list[str]:
     """The default profile."""
-    return [str(binary), *_delegating(kubeconfig, port), *_API_QPS]
+    return [str(binary), *_delegating(kubeconfig, port), f"--feature-gates={_GATES}", *_API_QPS]
 
 
 def kwok(binary: Path, *, port: int, kubeconfig: Path, lease_seconds: int) -> list[str]:

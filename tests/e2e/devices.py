@@ -26,9 +26,17 @@ from tests.e2e.kube_api import Object, wait_until
 from tests.e2e.objects import deployment, node
 from tests.e2e.witness import Witness
 from tests.placement.plugins.dynamic_resources.drawn import MODEL_A, TAINT, drawn_devices, drawn_want, slices
-from tests.placement.plugins.dynamic_resources.worlds import any_of, claim, device, device_class, request, slice_of
+from tests.placement.plugins.dynamic_resources.worlds import (
+    GPU,
+    any_of,
+    claim,
+    device,
+    device_class,
+    request,
+    slice_of,
+)
 
-__all__ = ["CLAIM", "Tally", "claim_template", "claims_of", "devices_of", "play", "tainted"]
+__all__ = ["CLAIM", "Tally", "claim_template", "claims_of", "devices_of", "play", "tainted", "tainted_by_rules"]
 
 CLAIM = "devices"
 _API = "resource.k8s.io/v1"
@@ -232,6 +240,20 @@ def tainted(cluster: Cluster, devices: Sequence[str], taint: Object) -> None:
             each["taints"] = [taint]
         if named:
             cluster.api.patch(piece, {"spec": {"devices": piece["spec"]["devices"]}})
+
+
+def tainted_by_rules(cluster: Cluster, devices: Sequence[str], taint: Object) -> None:
+    """The same by a DeviceTaintRule for each device."""
+    for number, each in enumerate(devices):
+        pool, _, name = each.partition("/")
+        cluster.create(
+            {
+                "apiVersion": "resource.k8s.io/v1beta2",
+                "kind": "DeviceTaintRule",
+                "metadata": {"name": f"{cluster.namespace}-{number}"},
+                "spec": {"deviceSelector": {"driver": GPU, "pool": pool, "device": name}, "taint": taint},
+            }
+        )
 
 
 def _claim(name: str, namespace: str, spec: Object) -> Object:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -15,7 +15,7 @@ from descheduler.cycle.run import run_with
 from descheduler.policy.load import load_policy
 from descheduler.supervision import Watch
 from tests.e2e.cluster import Cluster
-from tests.e2e.devices import CLAIM, Tally, claim_template, claims_of, devices_of, play, tainted
+from tests.e2e.devices import CLAIM, Tally, claim_template, claims_of, devices_of, play, tainted, tainted_by_rules
 from tests.e2e.draining import Drained, drained
 from tests.e2e.kube_api import Object, wait_until
 from tests.e2e.objects import READY_AFTER, deployment, disruption_budget, node
@@ -39,6 +39,9 @@ PROFILE = Path("config/profiles/dra.yaml")
 APPS, REPLICAS = ("left", "right"), 20
 NUM_TAINTED, MOST_RUNS = 6, 10
 SICK = {"key": "sick", "value": "yes"}
+VERIFIED, GATE = "- name: PlacementVerification", "DRADeviceTaintRules"
+"""Where the profile may say which gates the scheduler of the tests has on."""
+TaintDevices = Callable[[Cluster, Sequence[str], Object], None]
 
 
 def test_replacements_get_devices_or_wait_as_was_said(fresh_cluster: Cluster) -> None:
@@ -52,8 +55,15 @@ def test_replacements_get_devices_or_wait_as_was_said(fresh_cluster: Cluster) ->
     assert set(tally.said) == {"lands", "no"}
 
 
-def test_pods_leave_tainted_devices_within_their_budgets(cluster: Cluster) -> None:
-    found = left(cluster, "NoSchedule", evict_by_profile)
+@pytest.mark.parametrize(
+    "taint_devices",
+    [
+        pytest.param(tainted, id="by their ResourceSlices"),
+        pytest.param(tainted_by_rules, id="by DeviceTaintRules"),
+    ],
+)
+def test_pods_leave_tainted_devices_within_their_budgets(cluster: Cluster, taint_devices: TaintDevices) -> None:
+    found = left(cluster, "NoSchedule", evict_by_profile, taint_devices)
 
     assert (found.num_evictions, found.num_moved_again, found.num_violations) == (2 * NUM_TAINTED, 0, 0)
 
@@ -88,14 +98,16 @@ def test_what_becomes_of_a_replacement_is_compared_with_what_was_said(
     assert tally.num_with_devices_as_said + tally.num_pending_as_said == is_as_said
 
 
-def left(cluster: Cluster, effect: str, act: Callable[[Cluster], None]) -> Drained:
+def left(
+    cluster: Cluster, effect: str, act: Callable[[Cluster], None], taint_devices: TaintDevices = tainted
+) -> Drained:
     """What an observer sees from the taint until all pods have other devices, and `act` has done its part."""
     fill(cluster)
     claims = claims_of(cluster)
     names = [each for app in APPS for pod in cluster.pods(app)[:NUM_TAINTED] for each in devices_of(pod, claims)]
 
     def leave(_cluster: Cluster, _nodes: list[str]) -> None:
-        tainted(cluster, names, {**SICK, "effect": effect})
+        taint_devices(cluster, names, {**SICK, "effect": effect})
         act(cluster)
         wait_until("tainted devices are free", lambda: not in_use(cluster) & {*names}, 90.0)
 
@@ -122,8 +134,9 @@ def fill(cluster: Cluster) -> None:
 
 def evict_by_profile(cluster: Cluster) -> None:
     """Runs of the shipped profile, each when the replacements of the one before are ready, until none evicts a pod."""
+    text = PROFILE.read_text().replace(VERIFIED, f"{VERIFIED}\n        args: {{featureGates: {{{GATE}: true}}}}", 1)
     for _ in range(MOST_RUNS):
-        policy, client = load_policy(PROFILE.read_text(), REGISTRY), Witness(cluster.kubeconfig).client()
+        policy, client = load_policy(text, REGISTRY), Witness(cluster.kubeconfig).client()
         if not run_with(client, policy, FAST, Watch(), now=datetime.now(UTC)).outcomes:
             return
         wait_ready(cluster)

@@ -37,6 +37,8 @@ TEMPLATES = [
     template("two", request("r", f"{KIND} == 'gpu'", count=2)),
     template("half", request("r", f"{KIND} == 'half'")),
     template("whole", request("r", f"{KIND} == 'whole'")),
+    template("any", any_of("r", gpu=request("", f"{KIND} == 'gpu'"), whole=request("", f"{KIND} == 'whole'"))),
+    template("fewer", any_of("r", two=request("", f"{KIND} == 'gpu'", count=2), one=request("", f"{KIND} == 'gpu'"))),
     template("either", any_of("r", gpu=request("", f"{KIND} == 'gpu'"), half=request("", f"{KIND} == 'half'"))),
 ]
 
@@ -103,7 +105,11 @@ HALVES = [*card("a"), *card("b"), *running("p", "a", "half", "half-0"), *running
 
 @pytest.mark.parametrize(
     ("objects", "wanted"),
-    [pytest.param(SPREAD, "two", id="two GPUs"), pytest.param(HALVES, "whole", id="a card that pods have halves of")],
+    [
+        pytest.param(SPREAD, "two", id="two GPUs"),
+        pytest.param(HALVES, "whole", id="a card that pods have halves of"),
+        pytest.param(HALVES, "any", id="a GPU or such a card"),
+    ],
 )
 def test_room_is_made_for_a_pod_that_needs_the_devices_of_one_node(objects: list[Object], wanted: str) -> None:
     decisions = run({"makeRoom": {}}, *objects, pending("new", wanted))
@@ -133,7 +139,9 @@ def test_no_node_of_the_cluster_has_devices() -> None:
         pytest.param("two", PartNeed(2, 100, 100), id="whole devices"),
         pytest.param("half", PartNeed(1, 50, 50), id="a half of a card"),
         pytest.param("whole", PartNeed(1, 100, 100), id="a whole card"),
-        pytest.param("either", None, id="alternatives are not counted"),
+        pytest.param("any", PartNeed(1, 100, 100), id="alternatives of the same share"),
+        pytest.param("either", None, id="alternatives of different shares"),
+        pytest.param("fewer", None, id="alternatives of different numbers"),
         pytest.param("none", None, id="no template"),
     ],
 )

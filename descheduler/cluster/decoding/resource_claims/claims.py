@@ -180,7 +180,7 @@ def _requested(wire: _RequestedWire, name: str) -> RequestedDevices:
         device_class=wire.device_class_name or "",
         selectors=expressions(wire.selectors),
         is_all=wire.allocation_mode == "All",
-        number=1 if wire.count is None else wire.count,
+        number=max(1, wire.count or 1),
         has_admin_access=bool(wire.admin_access),
         tolerations=decode_tolerations(bytes(wire.tolerations)),
         capacity=decode_quantities(bytes(asked.requests)),

@@ -39,7 +39,7 @@ class ClaimParts(NoParts):
     """A part is a device, or a set of counters that the partitions of one device share; both on one node alone.
 
     Devices that several pods may share, that have taints or that several nodes can use are no parts: pods that may get
-    one ask for no part.
+    one ask for no part. Alternatives have to ask for the same number and share of parts.
     """
 
     def __init__(self, cluster: ShadowCluster) -> None:
@@ -105,11 +105,11 @@ class ClaimParts(NoParts):
         try:
             for claim in claims:
                 for request in AskedClaim(claim.spec, self._classes, self._selectors).requests:
-                    asked = request.choices[0]
-                    if request.is_first_available or asked.is_all or asked.has_admin_access:
+                    numbers = {asked.number for asked in request.choices}
+                    if len(numbers) > 1 or any(asked.is_all or asked.has_admin_access for asked in request.choices):
                         return None
-                    number += asked.number
-                    percents |= self._percents(asked)
+                    number += numbers.pop()
+                    percents = percents.union(*map(self._percents, request.choices))
         except (AttemptError, UnknownAllocation):
             return None
         if len(percents) != 1 or 0 in percents:

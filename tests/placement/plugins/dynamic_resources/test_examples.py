@@ -160,7 +160,9 @@ VALUES = {"default": "2G", "validValues": ["2G", "4G"]}
         pytest.param(None, None, 20, id="all of it without policy and request"),
     ],
 )
-def test_amount_that_is_consumed_follows_the_policy(policy: Object | None, amount: str | None, expected: int) -> None:
+def test_amount_that_is_consumed_follows_the_policy(
+    policy: Object | None, amount: str | None, expected: int | None
+) -> None:
     asked = request("r") if amount is None else of_size("r", amount)
     scheduler = scheduler_of(*one_node(sized("x", "20G", policy)), claim("c", asked))
 
@@ -169,6 +171,29 @@ def test_amount_that_is_consumed_follows_the_policy(policy: Object | None, amoun
     allocations = on_nodes(evaluation).answer(0).allocations
     consumed = [each.consumed for allocation in allocations for each in allocation.results]
     assert consumed == ([] if expected is None else [{"memory": expected * 10**9 * 10**9}])
+
+
+@pytest.mark.parametrize(
+    ("policy", "amount", "expected"),
+    [
+        pytest.param({"validRange": {"min": "1G", "step": "0"}}, "3G", 3, id="steps of nothing are none"),
+        pytest.param({"validRange": {"min": "1G", "step": "-1G"}}, "3G", 3, id="steps downwards are none"),
+        pytest.param({"validRange": {"max": "2G"}}, "3G", None, id="above the most of a range without a least"),
+        pytest.param(None, "-5G", None, id="less than nothing"),
+        pytest.param({"default": "-5G"}, None, None, id="a default of less than nothing"),
+        pytest.param(None, "1e40", None, id="more than any device has"),
+    ],
+)
+def test_amount_that_no_api_server_stores_is_never_given_twice(
+    policy: Object | None, amount: str | None, expected: int | None
+) -> None:
+    test_amount_that_is_consumed_follows_the_policy(policy, amount, expected)
+
+
+@pytest.mark.parametrize("number", [0, -1])
+def test_request_for_no_device_is_one_for_one_device(number: int) -> None:
+    """The API server takes a count of 0 for 1, and stores none below."""
+    assert got(one_node(device("x")), request("r", count=number)) == ["r=x"]
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,9 @@ def consumption(capacity: Mapping[str, DeviceCapacity], requested: Mapping[str, 
         return None
     found = {name: _consumed(each, requested.get(name)) for name, each in capacity.items()}
     amounts = {name: amount for name, amount in found.items() if amount is not None}
-    is_possible = len(amounts) == len(found) and all(amounts[name] <= each.value for name, each in capacity.items())
+    if len(amounts) < len(found):
+        return None
+    is_possible = all(0 <= amounts[name] <= each.value for name, each in capacity.items())
     return amounts if is_possible else None
 
 
@@ -35,7 +37,7 @@ def _rounded(policy: CapacityPolicy, requested: int) -> int:
     if policy.range_min is not None:
         if requested <= policy.range_min:
             return policy.range_min
-        if policy.range_step is None:
+        if policy.range_step is None or policy.range_step <= 0:
             return requested
         # Steps are counted in whole units.
         start, step = ceil_value(policy.range_min), ceil_value(policy.range_step)
@@ -45,6 +47,6 @@ def _rounded(policy: CapacityPolicy, requested: int) -> int:
 
 
 def _is_valid(policy: CapacityPolicy, amount: int) -> bool:
-    if policy.range_min is not None:
-        return policy.range_max is None or amount <= policy.range_max
-    return not policy.valid_values or amount in policy.valid_values
+    if policy.range_max is not None and amount > policy.range_max:
+        return False
+    return policy.range_min is not None or not policy.valid_values or amount in policy.valid_values
