@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -57,7 +58,7 @@ def run_loop(
     flags: RunFlags,
     connection: Callable[[], ConnectionOptions],
     lease: Callable[[], LeaseOptions],
-    telemetry: Callable[[Policy], TelemetrySettings],
+    telemetry: Callable[[Policy | None], TelemetrySettings],
     watch: Watch,
 ) -> int:
     """Runs cycle after cycle until a signal comes, and returns the exit code.
@@ -68,12 +69,16 @@ def run_loop(
     assert flags.policy_file is not None  # noqa: S101 - it is required
     policy = load_policy_file(flags.policy_file)
     cycles = _Cycles(loop, flags, connection, lease, telemetry)
+
+    def of_shard() -> LeaseOptions:
+        return msgspec.structs.replace(lease(), shard=flags.shard)
+
     with ExitStack() as at_end:
         at_end.enter_context(stop_on_signals(watch))
         if loop.listen is not None:
             at_end.enter_context(_listening(loop.listen, cycles))
         try:
-            leader = at_end.enter_context(_leading(policy, flags, connection, lease, watch))
+            leader = at_end.enter_context(_leading(policy, flags, connection, of_shard, watch))
         except RunStopped:
             return ExitCode.DONE
         return cycles.run(leader, watch)
@@ -119,7 +124,7 @@ class _Cycles:
         flags: RunFlags,
         connection: Callable[[], ConnectionOptions],
         lease: Callable[[], LeaseOptions],
-        telemetry: Callable[[Policy], TelemetrySettings],
+        telemetry: Callable[[Policy | None], TelemetrySettings],
     ) -> None:
         self.runs = RunsSoFar()
         self._loop = loop
@@ -136,6 +141,7 @@ class _Cycles:
             began = watch.clock()
             cycle = Watch(promise=NOTHING_EVICTED)
             leader.stop_at_loss(cycle.stop)
+            cycle.find_loss = partial(getattr, leader, "loss")
             code = self._run_one(cycle)
             leader.stop_at_loss(watch.stop)
             watch.has_given_up |= cycle.has_given_up
@@ -182,7 +188,7 @@ class _Cycles:
         finally:
             self._late_at = None
 
-    def _recording(self, policy: Policy) -> TelemetrySettings:
+    def _recording(self, policy: Policy | None) -> TelemetrySettings:
         return msgspec.structs.replace(self._telemetry(policy), keep=self._keep)
 
     def _keep(self, record: RunRecord) -> None:

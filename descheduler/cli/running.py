@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -17,6 +18,7 @@ from descheduler.cli.ending.known_errors import run_exit_code
 from descheduler.cli.flags.room import RoomFlags
 from descheduler.cli.inputs import dump_paths, load_policy_file, log_policy, log_snapshot
 from descheduler.cli.output import Output, write_document
+from descheduler.model.shard import WHOLE_CLUSTER, Shard
 from descheduler.model.text.printable import printable
 from descheduler.plan.search_watch import SearchState, SearchWatch
 from descheduler.supervision import RunStopped, Watch
@@ -62,6 +64,7 @@ class RunFlags(msgspec.Struct, frozen=True, kw_only=True):
     skip_broken_objects: bool
     detailed_exitcode: bool
     scope: Scope
+    shard: Shard = WHOLE_CLUSTER
     assess_landings: int | None
     observe: timedelta | None = None
     out: str = ""
@@ -74,15 +77,21 @@ def run_policy(
     flags: RunFlags,
     connection: Callable[[], ConnectionOptions],
     lease: Callable[[], LeaseOptions],
-    telemetry: Callable[[Policy], TelemetrySettings],
+    telemetry: Callable[[Policy | None], TelemetrySettings],
     watch: Watch,
 ) -> int:
-    """Runs as the flags say, and returns the exit code."""
+    """Runs as the flags say, and returns the exit code. `telemetry` is asked with None for a policy that is invalid."""
     from descheduler.telemetry.recording import recorded
 
-    policy = watch.call("reading the policy", partial(_policy_of, flags))
+    exit_code_of = partial(run_exit_code, watch=watch)
+    try:
+        policy = watch.call("reading the policy", partial(_policy_of, flags))
+    except Exception:
+        with recorded(telemetry(None), exit_code_of, watch) as record:
+            record.is_dry = flags.dry_run or bool(flags.snapshot)
+            raise
     _check_output(policy, flags)
-    with recorded(telemetry(policy), lambda error: run_exit_code(error, watch), watch) as record:
+    with recorded(telemetry(policy), exit_code_of, watch) as record:
         if flags.snapshot:
             record.exit_code = watch.exit_code = _run_on_dump(policy, flags, record, watch)
         else:
@@ -119,7 +128,7 @@ def _run_on_dump(policy: Policy, flags: RunFlags, record: RunRecord, watch: Watc
     with observer.cycle():
         with observer.snapshot():
             snapshot = watch.call("reading the dump", partial(read_dump, dump_paths(flags.snapshot), request))
-            snapshot = with_assumed(snapshot, _assumed(flags, policy), request)
+            snapshot = replace(with_assumed(snapshot, _assumed(flags, policy), request), shard=flags.shard)
         observer.snapshot_read(snapshot)
         log_snapshot(snapshot)
         now = flags.now or snapshot.taken_at or datetime.now(UTC)
@@ -175,8 +184,9 @@ def _run_options(flags: RunFlags, policy: Policy, lease: LeaseOptions) -> RunOpt
         qps=flags.client_connection_qps,
         burst=flags.client_connection_burst or None,
         skip_broken=flags.skip_broken_objects,
-        lease=lease,
+        lease=msgspec.structs.replace(lease, shard=flags.shard),
         scope=flags.scope,
+        shard=flags.shard,
         most_assessed=flags.assess_landings,
         apply=flags.apply,
         identifies_cluster=bool(flags.out),

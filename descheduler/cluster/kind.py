@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias, TypeVar
 
 from descheduler.cluster.kept.shapes import IDENTITY, Fields
+from descheduler.cluster.traces import Trace
 
 if TYPE_CHECKING:
     from descheduler.cluster.decoding.decode import Decoding
@@ -53,6 +54,8 @@ class Kind(Generic[ObjectT]):
     is_essential: bool = False
     """Whether a run ends on a broken object of a live cluster: without the object, pods that have to stay could be
     evicted. Of other kinds the object is skipped and named."""
+    traces: frozenset[Trace] = frozenset()
+    """What shows in pods or nodes where its objects have an effect, one of these; without any they always can."""
     is_message: bool = False
     """Whether it is read in protobuf from a server that speaks it."""
     key: str = field(init=False)

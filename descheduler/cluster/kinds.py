@@ -24,9 +24,10 @@ from descheduler.cluster.decoding.koordinator.pod_groups import (
 from descheduler.cluster.decoding.koordinator.reservations import reservation_decoder
 from descheduler.cluster.decoding.volcano import decode_volcano_job, decode_volcano_pod_group, decode_volcano_queue
 from descheduler.cluster.decoding.workload_objects import revision_decoder, workload_decoder
-from descheduler.cluster.device_kinds import DEVICE_KIND_ROWS
+from descheduler.cluster.hardware_kinds import DEVICE_KIND_ROWS, VOLUME_KIND_ROWS
 from descheduler.cluster.kept import kubernetes, schedulers
 from descheduler.cluster.kind import AnyKind, Kind, kind_key, unshared
+from descheduler.cluster.traces import Trace
 
 __all__ = ["KINDS", "Kinds", "kind_of", "kinds_by_key"]
 
@@ -35,7 +36,6 @@ Kinds: TypeAlias = Mapping[str, AnyKind]
 
 _KOORDINATOR = "scheduling.koordinator.sh"
 _SCHEDULER_PLUGINS = "scheduling.sigs.k8s.io"
-_STORAGE = "storage.k8s.io"
 _VOLCANO = "scheduling.volcano.sh"
 
 _NODE_PAGE_SIZE = 500
@@ -78,6 +78,7 @@ _TABLE: tuple[AnyKind, ...] = (
         purpose="the volumes of a pod, and their storage classes",
         decoder=unshared(storage_objects.decode_claim),
         kept=kubernetes.CLAIM,
+        traces=frozenset({Trace.CLAIMED_VOLUME}),
     ),
     Kind(
         "PriorityClass",
@@ -103,6 +104,7 @@ _TABLE: tuple[AnyKind, ...] = (
         purpose="the pod template and the number of replicas",
         decoder=workload_decoder("ReplicaSet"),
         kept=kubernetes.WORKLOAD,
+        traces=frozenset({Trace.REPLICA_SET}),
     ),
     Kind(
         "Deployment",
@@ -111,6 +113,7 @@ _TABLE: tuple[AnyKind, ...] = (
         purpose="the pod template and the number of replicas",
         decoder=workload_decoder("Deployment"),
         kept=kubernetes.WORKLOAD,
+        traces=frozenset({Trace.REPLICA_SET}),
     ),
     Kind(
         "StatefulSet",
@@ -119,6 +122,7 @@ _TABLE: tuple[AnyKind, ...] = (
         purpose="the pod template, the number of replicas and their order",
         decoder=workload_decoder("StatefulSet"),
         kept=kubernetes.STATEFUL_SET,
+        traces=frozenset({Trace.STATEFUL_SET}),
     ),
     Kind(
         "ReplicationController",
@@ -127,6 +131,7 @@ _TABLE: tuple[AnyKind, ...] = (
         purpose="the pod template and the number of replicas",
         decoder=workload_decoder("ReplicationController"),
         kept=kubernetes.REPLICATION_CONTROLLER,
+        traces=frozenset({Trace.REPLICATION_CONTROLLER}),
     ),
     Kind(
         "Job",
@@ -135,6 +140,7 @@ _TABLE: tuple[AnyKind, ...] = (
         purpose="the pod template, and whether an evicted pod is created again",
         decoder=workload_decoder("Job"),
         kept=kubernetes.JOB,
+        traces=frozenset({Trace.JOB}),
     ),
     Kind(
         "DaemonSet",
@@ -151,6 +157,7 @@ _TABLE: tuple[AnyKind, ...] = (
         purpose="earlier pod templates of a StatefulSet",
         decoder=revision_decoder,
         kept=kubernetes.CONTROLLER_REVISION,
+        traces=frozenset({Trace.STATEFUL_SET}),
     ),
     Kind(
         "CloneSet",
@@ -160,6 +167,7 @@ _TABLE: tuple[AnyKind, ...] = (
         decoder=workload_decoder("CloneSet"),
         kept=kubernetes.WORKLOAD,
         is_optional=True,
+        traces=frozenset({Trace.CLONE_SET}),
     ),
     Kind(
         "Service",
@@ -169,54 +177,7 @@ _TABLE: tuple[AnyKind, ...] = (
         decoder=unshared(small_objects.decode_service),
         kept=kubernetes.SERVICE,
     ),
-    Kind(
-        "PersistentVolume",
-        "v1",
-        "persistentvolumes",
-        purpose="the nodes from which a volume can be used",
-        decoder=unshared(storage_objects.decode_volume),
-        kept=kubernetes.VOLUME,
-    ),
-    Kind(
-        "StorageClass",
-        f"{_STORAGE}/v1",
-        "storageclasses",
-        purpose="when and where volumes are provisioned",
-        decoder=unshared(storage_objects.decode_storage_class),
-        kept=kubernetes.STORAGE_CLASS,
-    ),
-    Kind(
-        "CSINode",
-        f"{_STORAGE}/v1",
-        "csinodes",
-        purpose="how many volumes a node can attach",
-        decoder=unshared(storage_objects.decode_csi_node),
-        kept=kubernetes.CSI_NODE,
-    ),
-    Kind(
-        "CSIDriver",
-        f"{_STORAGE}/v1",
-        "csidrivers",
-        purpose="whether a storage driver publishes its capacity",
-        decoder=unshared(storage_objects.decode_csi_driver),
-        kept=kubernetes.CSI_DRIVER,
-    ),
-    Kind(
-        "CSIStorageCapacity",
-        f"{_STORAGE}/v1",
-        "csistoragecapacities",
-        purpose="the free capacity for new volumes",
-        decoder=unshared(storage_objects.decode_storage_capacity),
-        kept=kubernetes.STORAGE_CAPACITY,
-    ),
-    Kind(
-        "VolumeAttachment",
-        f"{_STORAGE}/v1",
-        "volumeattachments",
-        purpose="which volumes are attached to which nodes",
-        decoder=unshared(storage_objects.decode_attachment),
-        kept=kubernetes.ATTACHMENT,
-    ),
+    *VOLUME_KIND_ROWS,
     Kind(
         "RuntimeClass",
         "node.k8s.io/v1",
@@ -289,6 +250,7 @@ _TABLE: tuple[AnyKind, ...] = (
         kept=schedulers.NODE_TOPOLOGY,
         is_optional=True,
         page_size=_NODE_PAGE_SIZE,
+        traces=frozenset({Trace.KOORDINATOR}),
     ),
     *DEVICE_KIND_ROWS,
     Kind(
@@ -299,6 +261,7 @@ _TABLE: tuple[AnyKind, ...] = (
         decoder=reservation_decoder,
         kept=schedulers.RESERVATION,
         is_optional=True,
+        traces=frozenset({Trace.KOORDINATOR}),
     ),
     Kind(
         "Device",
@@ -308,6 +271,7 @@ _TABLE: tuple[AnyKind, ...] = (
         decoder=unshared(decode_device),
         kept=schedulers.DEVICE,
         is_optional=True,
+        traces=frozenset({Trace.KOORDINATOR}),
     ),
     Kind(
         "ElasticQuota",
@@ -317,6 +281,7 @@ _TABLE: tuple[AnyKind, ...] = (
         decoder=unshared(decode_elastic_quota),
         kept=schedulers.ELASTIC_QUOTA,
         is_optional=True,
+        traces=frozenset({Trace.KOORDINATOR}),
     ),
     Kind(
         "PodGroup",
@@ -326,6 +291,7 @@ _TABLE: tuple[AnyKind, ...] = (
         decoder=unshared(decode_pod_group),
         kept=schedulers.POD_GROUP,
         is_optional=True,
+        traces=frozenset({Trace.KOORDINATOR}),
     ),
     Kind(
         "PodGroup",
@@ -335,6 +301,7 @@ _TABLE: tuple[AnyKind, ...] = (
         decoder=unshared(decode_volcano_pod_group),
         kept=schedulers.POD_GROUP,
         is_optional=True,
+        traces=frozenset({Trace.VOLCANO}),
     ),
     Kind(
         "PodGroup",
@@ -344,6 +311,7 @@ _TABLE: tuple[AnyKind, ...] = (
         decoder=unshared(decode_scheduler_plugins_pod_group),
         kept=schedulers.POD_GROUP,
         is_optional=True,
+        traces=frozenset({Trace.COSCHEDULING}),
     ),
     Kind(
         "PodGroup",
@@ -353,6 +321,7 @@ _TABLE: tuple[AnyKind, ...] = (
         decoder=unshared(decode_kubernetes_pod_group),
         kept=schedulers.KUBERNETES_POD_GROUP,
         is_optional=True,
+        traces=frozenset({Trace.SCHEDULING_GROUP}),
     ),
     Kind(
         "Job",
@@ -362,6 +331,7 @@ _TABLE: tuple[AnyKind, ...] = (
         decoder=unshared(decode_volcano_job),
         kept=schedulers.VOLCANO_JOB,
         is_optional=True,
+        traces=frozenset({Trace.VOLCANO}),
     ),
     Kind(
         "Queue",
@@ -371,6 +341,7 @@ _TABLE: tuple[AnyKind, ...] = (
         decoder=unshared(decode_volcano_queue),
         kept=schedulers.QUEUE,
         is_optional=True,
+        traces=frozenset({Trace.VOLCANO}),
     ),
 )
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from descheduler.cluster.kind import AnyKind
 from descheduler.cluster.kinds import KINDS, Kinds
+from descheduler.cluster.traces import Trace
 
 __all__ = ["SnapshotRequest"]
 
@@ -34,6 +35,8 @@ class SnapshotRequest:
     """Whether what nodes reserve by Koordinator's annotation is taken off their `allocatable`."""
     skip_broken: bool = False
     """Whether a broken object is left out and named, instead of being an error."""
+    traces: frozenset[Trace] = frozenset()
+    """What has an effect though pods and nodes may not show it."""
     kinds: Kinds = field(default_factory=lambda: KINDS, repr=False)
 
     def __post_init__(self) -> None:

@@ -42,7 +42,7 @@ class StopCause(msgspec.Struct, frozen=True):
 
 
 def take_lease(client: KubeClient, settings: LeaseSettings, watch: Watch) -> HeldLease:
-    """The Lease, taken already, for use as a context; its loss ends the time of `watch`.
+    """The Lease, taken already, for use as a context; its loss, as any other that `watch` finds, ends the time.
 
     Raises LeaseHeld and others as `acquire`, RunStopped when the time was over first; nothing is held then.
     """
@@ -68,7 +68,8 @@ def take_lease(client: KubeClient, settings: LeaseSettings, watch: Watch) -> Hel
         seconds = watch.patience_seconds(_GIVE_BACK_SECONDS)
         give_back(client, settings, identity, timeout_seconds=seconds, now=watch.now)
         raise
-    watch.find_loss = lambda: lease.loss
+    found_before = watch.find_loss
+    watch.find_loss = lambda: lease.loss or found_before()
     return lease.stopping(watch.stop, release_seconds=partial(watch.patience_seconds, _RELEASE_SECONDS))
 
 

@@ -8,6 +8,7 @@ from enum import Enum, auto
 import msgspec
 
 from descheduler.cluster.request import SnapshotRequest
+from descheduler.cluster.traces import TRACES_OF_SCHEDULERS
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.eviction.placement_verification.placement_verification import landing_needs
 from descheduler.model.koordinator.node_metric import NODE_METRIC_KIND
@@ -47,6 +48,7 @@ def snapshot_request(
         # Only Koordinator's scheduler knows such reservations; kube-scheduler fills the node regardless.
         trims_reservations=policy is not None and policy.kind == "DeschedulerConfiguration",
         skip_broken=skip_broken,
+        traces=frozenset() if policy is None or not policy.scheduler_files else TRACES_OF_SCHEDULERS,
     )
 
 

@@ -54,8 +54,8 @@ class SnapshotIdentity(Fields, frozen=True):
     """The state of the cluster that the run decided on. `age_seconds` is its age at that time.
 
     `taken_at` and `age_seconds` are null for a dump that does not say when it was made. `skipped_objects` are the
-    invalid objects that were skipped on request, one sentence each; `missing_kinds` are the kinds that a plugin reads
-    and the dump lacks, such as `csinodes.storage.k8s.io`.
+    invalid objects that were skipped on request, one sentence each; `missing_kinds` are the kinds that a plugin reads,
+    that the dump lacks and that can change the result, such as `csinodes.storage.k8s.io`.
     """
 
     source: str

@@ -41,7 +41,8 @@ _ENDS = {
 
 
 class Notice(Fields, frozen=True):
-    """What a run came to. `name` is that of its Lease by default: descheduler- and the names of the profiles.
+    """What a run came to. `name` is that of its Lease by default: descheduler- and the names of the profiles, or
+    descheduler for a policy that cannot be read.
 
     `exit_code` is that of the run. `is_problem` says that people should look: the run failed or was stopped, a plugin
     failed, or evictions were refused, failed or are unconfirmed. `summary` is one sentence, and `details` are 20 more

@@ -22,6 +22,7 @@ from tests.placement.plugins.dynamic_resources.worlds import (
     device_class,
     request,
     slice_of,
+    template,
 )
 
 MODEL_A = "device.attributes['gpu.example.com'].model == 'A'"
@@ -134,6 +135,25 @@ def test_incomplete_pool_is_named() -> None:
     found = obstacle(node_object("a"), piece, claim("c", request("r")), claiming_object("new", "c"))
 
     assert found.details[0] == (f"pool {GPU}/a is incomplete: its driver has not published all ResourceSlices of it")
+
+
+@pytest.mark.parametrize(
+    ("templates", "expected"),
+    [
+        pytest.param([template("gpus", request("r"))], "ResourceClaimTemplate gpus", id="its template exists"),
+        pytest.param([], "ResourceClaimTemplate gpus, which does not exist either", id="its template does not exist"),
+    ],
+)
+def test_pending_pod_names_the_claim_that_does_not_exist_yet_and_who_makes_it(
+    templates: Sequence[Object], expected: str
+) -> None:
+    claims = [{"name": "gpu", "resourceClaimTemplateName": "gpus"}]
+    pending = pod_object("new", node="", phase="Pending", spec={"resourceClaims": claims})
+
+    found = placement_of("new", *world(node_object("a"), *templates, pending))
+
+    assert found.summary == 'not queued for scheduling: pod "default/new": ResourceClaim not created yet'
+    assert found.notes == (f"claim gpu does not exist yet: kube-controller-manager creates it from {expected}",)
 
 
 def test_allocated_claim_names_the_devices_that_pin_the_pod() -> None:

@@ -8,9 +8,11 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
 
 from descheduler.cluster.builder import SnapshotBuilder
 from descheduler.cluster.request import SnapshotRequest
@@ -33,8 +35,11 @@ from tests.builders import Object
 from tests.cycle.shipped import NOW, decided, on_samples
 from tests.integration.fake_api import FakeApi
 from tests.integration.faults import budget_refusal
+from tests.integration.live_processes import Cli, cli
 from tests.integration.live_runs import crowded_cluster, eviction_requests, run, serve, taint_policy
 from tests.worlds.generate import GENERATED_AT, generate_cluster
+
+__all__ = ["cli"]
 
 Metrics = Mapping[str, float]
 
@@ -244,6 +249,34 @@ def test_a_live_run(fake_api: FakeApi, client: KubeClient, limit: int, caplog: p
 
     assert outcome.counts["evicted"] == 4 - len(fake_api.pods())
     assert outcome.counts["evicted"] + outcome.counts["refused"] == len(eviction_requests(fake_api))
+
+
+@pytest.mark.parametrize("limit", [2, 3, 9])
+def test_a_dry_run_of_apply(fake_api: FakeApi, cli: Cli, limit: int, tmp_path: Path) -> None:
+    """With an eviction that is not possible any more."""
+    serve(fake_api, *crowded_cluster("p1", "p2", "p3", "p4", cpu="500m"))
+    file, metrics = tmp_path / "plan.json", tmp_path / "metrics.prom"
+    cli.policy.write_text(taint_policy(f"maxNoOfPodsToEvictTotal: {limit}"))
+    assert cli.run("--out", str(file), command="plan")[0] == 0
+    fake_api.objects["/api/v1/pods"].pop(0)
+    flags = (str(file), "--dry-run", "--allow-partial", "--metrics-textfile", str(metrics))
+
+    shown = {form: cli.run(*flags, "-o", form, command="apply")[1] for form in ("table", "wide", "name", "json")}
+
+    plan = json.loads(shown["json"])
+    check_document(plan)
+    counts = {count["code"]: count["count"] for count in plan["refusalCounts"]}
+    figures = TableFigures(len(shown["name"].splitlines()), counts)
+    assert figures.num_evicted == len(plan["moves"])
+    assert (read_table(shown["table"]), read_table(shown["wide"])) == (figures, figures)
+    assert _sample(metrics.read_text(), "descheduler_moves_planned") == len(plan["moves"])
+    assert eviction_requests(fake_api) == []
+
+
+def _sample(text: str, name: str) -> float:
+    """The sum of the samples of this name."""
+    families = text_string_to_metric_families(text)
+    return sum(sample.value for family in families for sample in family.samples if sample.name == name)
 
 
 def check_outcome(outcome: OutcomeDocument, caplog: pytest.LogCaptureFixture) -> None:

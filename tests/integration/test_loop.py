@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import queue
 import re
 import signal
@@ -23,8 +24,9 @@ from tests.integration.faults import Silence, failure
 from tests.integration.live_processes import PATIENCE_SECONDS, Cli, cli
 from tests.integration.live_runs import TAINTED, crowded_cluster, eviction_requests, serve
 from tests.series import first_of
+from tests.telemetry.webhook import Webhook, webhook
 
-__all__ = ["cli"]
+__all__ = ["cli", "webhook"]
 
 BROKEN = "apiVersion: descheduler/v1alpha2\nkind: DeschedulerPolicy\nprofiles: 5\n"
 LEADER = "descheduler-p-loop"
@@ -149,6 +151,22 @@ def test_the_policy_is_read_again_for_each_cycle(fake_api: FakeApi, cli: Cli) ->
     loop.end()
 
 
+def test_webhook_is_told_of_each_cycle_whose_policy_cannot_be_read(
+    fake_api: FakeApi, cli: Cli, webhook: Webhook
+) -> None:
+    serve(fake_api, *crowded_cluster())
+    loop = Loop(cli, "--interval", "100ms", "--notify-url", webhook.url, "--notify-when", "problems")
+    assert wait_until(lambda: loop.says('"Cycle ended"'))
+    assert webhook.requests == []
+
+    cli.policy.write_text(BROKEN)
+
+    assert wait_until(lambda: len(webhook.requests) > 1)
+    assert all(json.loads(body)["exitCode"] == 2 for _, _, body in webhook.requests)
+    assert loop.metric("descheduler_run_exit_code") == 2
+    loop.end()
+
+
 def test_a_policy_that_is_invalid_at_the_start_ends_it(cli: Cli) -> None:
     cli.policy.write_text(BROKEN)
 
@@ -209,6 +227,20 @@ def test_a_process_whose_lease_was_taken_ends(fake_api: FakeApi, cli: Cli) -> No
 
     assert loop.process.wait(PATIENCE_SECONDS) == 4
     assert wait_until(lambda: loop.says('"Ending: no longer leading"'))
+
+
+def test_a_cycle_says_that_the_process_leads_no_more(fake_api: FakeApi, cli: Cli) -> None:
+    serve(fake_api, *crowded_cluster("p1"))
+    fake_api.fail_always("GET", "/api/v1/pods", Silence())
+    loop = Loop(cli, "--interval", "1h", "--lease-duration", "6s")
+    assert wait_until(lambda: any(request.path == "/api/v1/pods" for request in fake_api.requests))
+
+    fake_api.leases.put(
+        LEADER, holderIdentity="other", leaseDurationSeconds=60, renewTime="2030-01-01T00:00:00.000000Z"
+    )
+
+    assert loop.process.wait(PATIENCE_SECONDS) == 4
+    assert wait_until(lambda: loop.says(f"stopped by the loss of its Lease (lease kube-system/{LEADER} was taken over"))
 
 
 def test_an_address_that_is_taken_is_named(cli: Cli) -> None:

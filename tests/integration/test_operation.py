@@ -302,6 +302,17 @@ def test_webhook_is_told_of_a_run_that_fails(run: Run, fake_api: FakeApi, webhoo
     assert told["summary"] == "the run failed, and nothing was evicted; the log says why"
 
 
+def test_webhook_is_told_of_a_policy_that_cannot_be_read(run: Run, webhook: Webhook, tmp_path: Path) -> None:
+    (tmp_path / "policy.yaml").write_text(taint_policy("profiles: 5"))
+
+    ended = run("--notify-url", webhook.url, "--notify-when", "problems")
+
+    ((_, _, body),) = webhook.requests
+    told = json.loads(body)
+    assert (ended.code, told["exitCode"], told["problem"], told["name"]) == (2, 2, True, "descheduler")
+    assert told["summary"] == "the run has an invalid policy or wrong flags, and nothing was evicted; the log says why"
+
+
 def test_webhook_is_not_told_of_a_run_that_finds_another_one(run: Run, fake_api: FakeApi, webhook: Webhook) -> None:
     foreign_lease(fake_api, seconds_ago=1)
 

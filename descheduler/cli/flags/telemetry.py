@@ -20,11 +20,16 @@ if TYPE_CHECKING:
 
 __all__ = ["takes_telemetry"]
 
+_NO_POLICY = "descheduler"
+"""The name of a run in notifications where no policy says another."""
 _PREFIXES = ("metrics_", "otel_", "notify_")
 
 
 def takes_telemetry(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds the flags and hands them to the command as `telemetry`, a function from the policy to TelemetrySettings."""
+    """Adds the flags and hands them to the command as `telemetry`, a function from the policy to TelemetrySettings.
+
+    Of a run without a valid policy, None, the webhook alone is told.
+    """
     options = (
         click.option(
             "--metrics-textfile",
@@ -121,7 +126,7 @@ def takes_telemetry(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _settings(
-    policy: Policy,
+    policy: Policy | None,
     *,
     metrics_textfile: str | None,
     metrics_push_url: str | None,
@@ -138,6 +143,8 @@ def _settings(
     from descheduler.telemetry.recording import TelemetrySettings
     from descheduler.telemetry.tracing import OtlpSettings
 
+    if policy is None:
+        return TelemetrySettings(notice=_notice_target(_NO_POLICY, **webhook))
     textfile = Path(metrics_textfile) if metrics_textfile else None
     metrics = MetricsTarget(textfile, metrics_push_url, metrics_push_job or run_name(policy))
     notice = _notice_target(run_name(policy), **webhook)

@@ -78,7 +78,7 @@ def apply(
     /,
     connection: Callable[[], ConnectionOptions],
     lease: Callable[[], LeaseOptions],
-    telemetry: Callable[[Policy], TelemetrySettings],
+    telemetry: Callable[[Policy | None], TelemetrySettings],
     file: str,
     max_age: timedelta,
     allow_partial: bool,

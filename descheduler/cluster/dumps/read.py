@@ -24,6 +24,7 @@ from descheduler.cluster.kind import AnyKind
 from descheduler.cluster.loading import paused_gc
 from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import DumpError, Snapshot, SnapshotError
+from descheduler.cluster.traces import find_traces
 from descheduler.documents.json_values import is_json
 from descheduler.model.text.counted import counted
 from descheduler.model.text.printable import printable
@@ -173,7 +174,7 @@ class _Reader:
             raise SnapshotError(
                 f"{source}: no nodes; a dump needs them: kubectl get nodes,pods,poddisruptionbudgets,... -A -o json"
             )
-        missing = [kind for kind in builder.request.needed_kinds() if kind.key not in builder.kinds]
+        missing = _missed(builder)
         builder.warnings += _missing_warnings(
             [kind for kind in missing if kind.key in self.absent],
             [kind for kind in missing if kind.key not in self.absent],
@@ -202,6 +203,15 @@ def _marker(document: bytes, place: str) -> DumpHeader | DumpTrailer | None:
 def _require_trailer(header: DumpHeader | None, source: str) -> None:
     if header is not None:
         raise SnapshotError(f"{source}: the last line is missing: the dump is truncated; create it again")
+
+
+def _missed(builder: SnapshotBuilder) -> list[AnyKind]:
+    """The needed kinds that are not there and could change a result."""
+    missing = [kind for kind in builder.request.needed_kinds() if kind.key not in builder.kinds]
+    if not any(kind.traces for kind in missing):
+        return missing
+    traces = find_traces(builder.pods, builder.nodes) | builder.request.traces
+    return [kind for kind in missing if not kind.traces or not kind.traces.isdisjoint(traces)]
 
 
 def _missing_warnings(unserved: Sequence[AnyKind], left_out: Sequence[AnyKind]) -> Iterator[str]:

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.arrays import PENDING, Floats, Ints
 from descheduler.optimizer.limits import Budget, Limits
 from descheduler.optimizer.local_search import climb_best_first
 from descheduler.optimizer.objective import Model, Neighbourhood, Value, eviction_cost
 from descheduler.optimizer.objectives.weighted_sample import weighted_sample
-from descheduler.optimizer.placement import Arrangement
 from descheduler.optimizer.problem import Problem
 
 __all__ = ["ReduceFragmentation", "ReduceFragmentationGoal"]

@@ -201,10 +201,12 @@ class FilterPlugin(Plugin, Protocol):
 
 class Conclusion(NamedTuple):
     """What the answers of one filter about some nodes mean for all: it refuses every node by the bit `ending_bit`, 0
-    for nothing, or it cannot tell, which is the `doubt`."""
+    for nothing, or it cannot tell, which is the `doubt`. With `is_brief` some of its obstacles are states of seconds.
+    """
 
     ending_bit: int = 0
     doubt: Obstacle | None = None
+    is_brief: bool = False
 
 
 @runtime_checkable

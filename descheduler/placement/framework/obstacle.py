@@ -82,17 +82,24 @@ class Obstacle:
     """What one plugin has against a pod, on one node or everywhere; `reasons` are the scheduler's words.
 
     `facts` are what the reasons are made from, in the same order; empty where there is nothing to tell but words.
+    `is_brief` marks a state of seconds, after which the scheduler may say something else.
     """
 
     plugin: str
     code: Code
     reasons: tuple[str, ...]
     facts: tuple[Fact, ...] = field(default=(), compare=False)
+    is_brief: bool = field(default=False, compare=False)
 
     @classmethod
-    def of(cls, plugin: str, code: Code, *facts: Fact) -> Obstacle:
+    def of(cls, plugin: str, code: Code, *facts: Fact, is_brief: bool = False) -> Obstacle:
         """The obstacle of these facts."""
-        return cls(plugin, code, tuple(fact.reason for fact in facts), facts)
+        return cls(plugin, code, tuple(fact.reason for fact in facts), facts, is_brief)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the pod may be scheduled all the same: a snapshot cannot tell, or what it tells does not last."""
+        return self.is_brief or self.code is Code.UNDECIDED
 
     @property
     def short(self) -> tuple[str, ...]:

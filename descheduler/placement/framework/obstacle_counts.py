@@ -9,7 +9,7 @@ import numpy as np
 
 from descheduler.placement.framework.evaluation import PodEvaluation
 from descheduler.placement.framework.extension_points import ReasonBits
-from descheduler.placement.framework.obstacle import Code, Obstacle, cause_of
+from descheduler.placement.framework.obstacle import Obstacle, cause_of
 from descheduler.placement.shadow.node_masks import BoolMask
 
 __all__ = ["ObstacleCounts"]
@@ -28,18 +28,18 @@ class ObstacleCounts:
     @property
     def is_undecided(self) -> bool:
         """Whether some node that does not take the pod might do so all the same, which a snapshot cannot tell."""
-        if all(obstacle.code is not Code.UNDECIDED for obstacle, _ in self._found):
+        if not any(obstacle.is_open for obstacle, _ in self._found):
             return False
         refused = self._evaluation.feasible.copy()
         for obstacle, where in self._found:
-            if obstacle.code is not Code.UNDECIDED:
+            if not obstacle.is_open:
                 refused |= where
         return not bool(refused.all())
 
     @property
     def cause(self) -> str:
         """The first thing that plugins cannot tell of some node, and their names; empty without any."""
-        undecided = [obstacle for obstacle, _ in self._found if obstacle.code is Code.UNDECIDED]
+        undecided = [obstacle for obstacle, _ in self._found if obstacle.is_open]
         return cause_of(undecided) if undecided else ""
 
     def by_reason(self) -> dict[str, int]:

@@ -213,9 +213,11 @@ class Scheduler(JoinedInteractions, SchedulerModel):
                 if against is not None:
                     bits[name] = against
                     feasible &= against == 0
+        has_brief = False
         for each in asked:
             if each.name in self._concluding:
-                self._conclude(self._concluding[each.name], cycle, narrowing.nodes, bits, feasible, undecided)
+                plugin = self._concluding[each.name]
+                has_brief |= self._conclude(plugin, cycle, narrowing.nodes, bits, feasible, undecided)
         return PodEvaluation(
             self,
             cycle,
@@ -226,6 +228,7 @@ class Scheduler(JoinedInteractions, SchedulerModel):
             bits=bits,
             feasible=feasible,
             undecided=tuple(undecided),
+            has_brief=has_brief,
         )
 
     def _conclude(
@@ -236,20 +239,24 @@ class Scheduler(JoinedInteractions, SchedulerModel):
         bits: dict[str, ReasonBits],
         feasible: BoolMask,
         undecided: list[Obstacle],
-    ) -> None:
-        """Lets `plugin` end the attempt, or say that it cannot tell; changes the last three accordingly."""
+    ) -> bool:
+        """Lets `plugin` end the attempt, or say that it cannot tell; changes the last three accordingly.
+
+        Whether some of its obstacles are states of seconds.
+        """
         reached = np.ones(len(feasible), dtype=bool) if narrowed is None else narrowed.copy()
         for name in takewhile(lambda name: name != plugin.name, bits):
             reached &= bits[name] == 0
         is_sampled = int(np.count_nonzero(feasible)) > self.num_nodes_to_find
         conclusion = plugin.conclude(cycle, reached, is_sampled=is_sampled)
         if conclusion is None:
-            return
+            return False
         if conclusion.doubt is not None:
             undecided.append(conclusion.doubt)
         if conclusion.ending_bit:
             bits[plugin.name][feasible] |= np.uint32(conclusion.ending_bit)
             feasible[:] = False
+        return conclusion.is_brief
 
     def scores(self, evaluation: PodEvaluation) -> ScoreTable:
         """Scores of all feasible nodes of `evaluation`, of which there must be one. Raises ScoreError."""

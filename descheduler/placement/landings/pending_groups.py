@@ -99,12 +99,17 @@ class Group:
 
     def tried(self, evaluation: PodEvaluation) -> None:
         """Notes what the first of those that wait was told."""
-        self.doubt = evaluation.cause if evaluation.fits else ""
+        self.doubt = evaluation.cause if evaluation.fits else self._doubt_of_refusal(evaluation)
         if self.open_nodes is None:
             self.open_nodes = evaluation.open_for_good()
         cycle = evaluation.cycle
         self.last_cycle = Cycle(cycle.pod, cycle.cluster, cycle.credit, seen=cycle.seen, unseen=cycle.unseen)
         self.num_changes = self.scheduler.num_changes_seen()
+
+    def _doubt_of_refusal(self, evaluation: PodEvaluation) -> str:
+        """Why some node may take them all the same, in seconds; empty where none does."""
+        obstacles = self.scheduler.obstacles(evaluation) if evaluation.has_brief else None
+        return obstacles.cause if obstacles is not None and obstacles.is_undecided else ""
 
     def add(self, pod: Pod) -> None:
         """Puts `pod` last."""

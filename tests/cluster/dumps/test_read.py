@@ -15,10 +15,19 @@ import yaml
 from descheduler.cluster.dumps.read import read_dump
 from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import Snapshot, SnapshotError
+from descheduler.cluster.traces import TRACES_OF_SCHEDULERS
 from tests.builders import Object, node_object, pod_object
 
 NODE = node_object("a")
 POD = pod_object("cart", node="a")
+RELATED = pod_object(
+    "train",
+    labels={"gang.scheduling.koordinator.sh/name": "a", "scheduling.x-k8s.io/pod-group": "a"},
+    owners=["Job/train"],
+    claims=["data"],
+    scheduler="volcano",
+)
+"""A pod that shows something of many kinds."""
 
 
 def listed(kind: str, *items: Object, **metadata: object) -> Object:
@@ -178,7 +187,7 @@ def test_needed_kind_that_a_dump_lacks_is_named_in_a_warning(tmp_path: Path) -> 
 
 def test_several_kinds_that_a_dump_lacks_make_one_warning(tmp_path: Path) -> None:
     snapshot = read_dump(
-        [write(tmp_path, lines(NODE, POD))], SnapshotRequest({"Pod", "Job.batch", "CSINode.storage.k8s.io"})
+        [write(tmp_path, lines(NODE, RELATED))], SnapshotRequest({"Pod", "Job.batch", "CSINode.storage.k8s.io"})
     )
 
     assert snapshot.warnings == (
@@ -192,7 +201,7 @@ def test_pod_groups_of_several_api_groups_are_told_apart_where_a_dump_lacks_many
     groups = ("scheduling.sigs.k8s.io", "scheduling.volcano.sh", "scheduling.x-k8s.io")
     kinds = {"Pod", "CSINode.storage.k8s.io", *(f"PodGroup.{group}" for group in groups)}
 
-    (warning,) = read_dump([write(tmp_path, lines(NODE, POD))], SnapshotRequest(kinds)).warnings
+    (warning,) = read_dump([write(tmp_path, lines(NODE, RELATED))], SnapshotRequest(kinds)).warnings
 
     assert warning.startswith(
         "4 kinds are not in the dump and assumed to be empty: csinodes.storage.k8s.io,"
@@ -204,7 +213,7 @@ def test_warning_names_a_few_of_many_kinds_that_a_dump_lacks(tmp_path: Path) -> 
     groups = ("scheduling.sigs.k8s.io", "scheduling.volcano.sh", "scheduling.x-k8s.io")
     kinds = {"Pod", "CSINode.storage.k8s.io", *(f"PodGroup.{group}" for group in groups), "Service", "Job.batch"}
 
-    snapshot = read_dump([write(tmp_path, lines(NODE, POD))], SnapshotRequest(kinds))
+    snapshot = read_dump([write(tmp_path, lines(NODE, RELATED))], SnapshotRequest(kinds))
 
     assert len(snapshot.missing_kinds) == 6
     assert snapshot.missing_kinds[-1] == "services"
@@ -213,6 +222,22 @@ def test_warning_names_a_few_of_many_kinds_that_a_dump_lacks(tmp_path: Path) -> 
         " podgroups.scheduling.sigs.k8s.io, podgroups.scheduling.volcano.sh, podgroups.scheduling.x-k8s.io"
         " and 1 other ('descheduler run -o wide' lists them); 'descheduler snapshot' writes every kind that is read",
     )
+
+
+def test_missing_kinds_that_nothing_in_the_dump_leads_to_are_not_named(tmp_path: Path) -> None:
+    request = SnapshotRequest({"Pod", "Service", "Job.batch", "CSINode.storage.k8s.io", "Queue.scheduling.volcano.sh"})
+
+    snapshot = read_dump([write(tmp_path, lines(NODE, POD))], request)
+
+    assert snapshot.missing_kinds == ("services",)
+
+
+def test_schedulers_that_are_configured_lead_to_kinds_that_pods_do_not_show(tmp_path: Path) -> None:
+    needed = {"Pod", "Job.batch", "Queue.scheduling.volcano.sh"}
+
+    snapshot = read_dump([write(tmp_path, lines(NODE, POD))], SnapshotRequest(needed, traces=TRACES_OF_SCHEDULERS))
+
+    assert snapshot.missing_kinds == ("queues.scheduling.volcano.sh",)
 
 
 def test_empty_list_of_a_needed_kind_says_that_there_are_none(tmp_path: Path) -> None:

@@ -19,7 +19,13 @@ from descheduler.placement.plugins.dynamic_resources.extended import claim_of_ex
 from descheduler.placement.plugins.dynamic_resources.grants import ClaimGrants, ClaimReserving, Granted, GrantedClaim
 from descheduler.placement.plugins.dynamic_resources.pod_claims import NamedClaim
 from descheduler.placement.plugins.dynamic_resources.pools import DevicePools, PoolKey
-from descheduler.placement.plugins.dynamic_resources.reasons import AttemptFailure, ClaimFault, DeviceFault
+from descheduler.placement.plugins.dynamic_resources.reasons import (
+    BRIEF_BIT,
+    AttemptFailure,
+    ClaimFault,
+    DeviceFault,
+    while_published,
+)
 from descheduler.placement.plugins.dynamic_resources.requests import AskedClaim, DeviceSelectors
 from descheduler.placement.plugins.dynamic_resources.rules import DeviceRules
 from descheduler.placement.plugins.dynamic_resources.search.allocation import (
@@ -45,8 +51,8 @@ _FAULTS = {
     AllocationOutcome.INVALID_POOLS: DeviceFault.INVALID_POOLS,
     AllocationOutcome.ERROR: DeviceFault.ERROR,
 }
-_BITS = np.array([_FAULTS[each].bit if each in _FAULTS else 0 for each in AllocationOutcome], dtype=np.uint32)
-"""By the place of an outcome."""
+_BITS = [_FAULTS[each].bit if each in _FAULTS else 0 for each in AllocationOutcome]
+_BITS_BY_CODE = np.array([*_BITS, *(bit | BRIEF_BIT for bit in _BITS)], dtype=np.uint32)
 
 
 class DeviceWorld:
@@ -100,14 +106,14 @@ class DeviceWorld:
             if len(self._columns) >= _MOST_KEPT:
                 self._columns.clear()
             made = [self._allocate(claims, node) for node in range(len(self.nodes))]
-            outcomes = np.array([_PLACES[answer.outcome] for answer in made], dtype=np.uint8)
+            outcomes = np.array([*map(_code, made)], dtype=np.uint8)
             column = self._columns[key] = _Column(made, outcomes)
         else:
             changed = {*usage.changed[column.num_seen :]}
             stale = {node for pool in changed for node in self._seeing().get(pool, ())}
             for node in stale:
                 answer = column.answers[node] = self._allocate(claims, node)
-                column.outcomes[node] = _PLACES[answer.outcome]
+                column.outcomes[node] = _code(answer)
         column.epoch, column.num_seen = usage.epoch, len(usage.changed)
         return column.answers.copy(), column.outcomes.copy()
 
@@ -135,8 +141,7 @@ class DeviceWorld:
 
 
 class _Column:
-    """Answers by node, and their outcomes as places in `AllocationOutcome`; `num_seen` changes of an `epoch` are worked
-    in."""
+    """Answers by node, and codes of their outcomes; `num_seen` changes of an `epoch` are worked in."""
 
     __slots__ = ("answers", "epoch", "num_seen", "outcomes")
 
@@ -162,6 +167,7 @@ class ClaimsOnNodes(ClaimReserving):
         self._asked = [world.asked(claim) for claim in self._open]
         self._made: dict[tuple[str, ...], NamedClaim] = {}
         self._told: tuple[ReasonBits, Sequence[NodeAnswer], NDArray[np.uint8]] | None = None
+        self._ends_briefly = False
 
     @property
     def is_idle(self) -> bool:
@@ -216,7 +222,7 @@ class ClaimsOnNodes(ClaimReserving):
         """The nodes that take the pod, or that would if no device were in use."""
         bits = self._tell()[0]
         found: BoolMask = bits == 0
-        for node in np.flatnonzero(bits == DeviceFault.NO_DEVICES.bit).tolist():
+        for node in np.flatnonzero(bits & DeviceFault.NO_DEVICES.bit).tolist():
             made = self.made_for(node)
             asked = self._asked if made is None else [*self._asked, self._world.asked(made)]
             found[node] = self._world.would_fit(asked, node)
@@ -224,24 +230,28 @@ class ClaimsOnNodes(ClaimReserving):
 
     def obstacle(self, plugin: str, node: int, bits: int) -> Obstacle:
         """The words for `bits`."""
+        is_brief = bool(bits & BRIEF_BIT) or (bits == DeviceFault.ENDED.bit and self._ends_briefly)
         if bits & DeviceFault.ERROR.bit:
-            return Obstacle.of(plugin, Code.ERROR, AttemptFailure(self._error(node)))
-        facts: list[Fact] = [fault for fault in DeviceFault if bits & fault.bit]
-        return Obstacle.of(plugin, Code.UNRESOLVABLE, *facts)
+            short = while_published(DeviceFault.ERROR) if is_brief else DeviceFault.ERROR.short
+            return Obstacle.of(plugin, Code.ERROR, AttemptFailure(self._error(node), short), is_brief=is_brief)
+        faults = [fault for fault in DeviceFault if bits & fault.bit]
+        facts: list[Fact] = [ClaimFault(each.reason, while_published(each)) if is_brief else each for each in faults]
+        return Obstacle.of(plugin, Code.UNRESOLVABLE, *facts, is_brief=is_brief)
 
     def conclude(self, plugin: str, reached: BoolMask, *, is_sampled: bool) -> Conclusion | None:
         """An error on a node that is reached ends the attempt; unless enough other nodes are found before it."""
-        _, answers, outcomes = self._tell()
-        failed = (reached & (outcomes == _PLACES[AllocationOutcome.ERROR])).any()
+        bits, answers, outcomes = self._tell()
+        failing = bits[reached & ((bits & DeviceFault.ERROR.bit) != 0)]
+        failed, brief = bool(len(failing)), (bits & BRIEF_BIT) != 0
+        self._ends_briefly = bool((failing & BRIEF_BIT).all())
         doubtful = np.flatnonzero(reached & (outcomes == _PLACES[AllocationOutcome.UNKNOWN]))
         unknown = [answers[node].detail for node in doubtful.tolist()]
         if failed and not is_sampled:
-            return Conclusion(ending_bit=DeviceFault.ENDED.bit)
+            return Conclusion(ending_bit=DeviceFault.ENDED.bit, is_brief=self._ends_briefly)
         if failed:
             unknown.append("an error on some nodes ends the attempt if the scheduler looks at them")
-        if not unknown:
-            return None
-        return Conclusion(doubt=Obstacle.of(plugin, Code.UNDECIDED, Unchecked(unknown[0], unknown[0])))
+        doubt = Obstacle.of(plugin, Code.UNDECIDED, Unchecked(unknown[0], unknown[0])) if unknown else None
+        return Conclusion(doubt=doubt, is_brief=bool(brief.any()))
 
     def raw_scores(self, feasible: BoolMask) -> NDArray[np.int64] | None:
         """Sums over the requests with alternatives, higher for earlier ones; None where no request has any."""
@@ -276,7 +286,7 @@ class ClaimsOnNodes(ClaimReserving):
             if not allocation.holds(self._world.nodes[node].name, self._world.nodes[node].labels):
                 devices = ", ".join("/".join(each.device) for each in allocation.results)
                 yield f"{claim.title} has {devices}, which cannot be used from this node"
-        failed = np.flatnonzero(self._tell()[2] == _PLACES[AllocationOutcome.ERROR])
+        failed = np.flatnonzero(self._tell()[0] & DeviceFault.ERROR.bit)
         if len(failed) and not bits:
             yield f"node {self._world.nodes[int(failed[0])].name}: {self._error(int(failed[0]))}"
 
@@ -317,7 +327,7 @@ class ClaimsOnNodes(ClaimReserving):
             fits = np.full(number, _PLACES[AllocationOutcome.FITS], dtype=np.uint8)
             return np.zeros(number, dtype=np.uint32), [_FITS] * number, fits
         answers, outcomes = self._world.answers(self._asked)
-        return _BITS[outcomes], answers, outcomes
+        return _BITS_BY_CODE[outcomes], answers, outcomes
 
     def _by_resources(self) -> tuple[ReasonBits, Sequence[NodeAnswer], NDArray[np.uint8]]:
         """What nodes say on which the scheduler makes a claim of another content, or none."""
@@ -336,7 +346,7 @@ class ClaimsOnNodes(ClaimReserving):
                 groups.setdefault(tuple(map(id, asked)), (asked, []))[1].append(node)
         for asked, members in groups.values():
             theirs, told = self._world.answers(asked)
-            outcomes[members], bits[members] = told[members], _BITS[told[members]]
+            outcomes[members], bits[members] = told[members], _BITS_BY_CODE[told[members]]
             for node in members:
                 answers[node] = theirs[node]
         return bits, answers, outcomes
@@ -362,6 +372,11 @@ def extended_resources(pod: Pod) -> list[str]:
         for name, amount in pod.spec.requests.items()
         if amount and (is_extended_resource(name) or name.startswith(IMPLICIT))
     )
+
+
+def _code(answer: NodeAnswer) -> int:
+    """The place of the outcome, and with a brief one as many places more as there are."""
+    return _PLACES[answer.outcome] + (len(_PLACES) if answer.is_brief else 0)
 
 
 def _statuses(claim: NamedClaim) -> Sequence[DeviceStatus]:

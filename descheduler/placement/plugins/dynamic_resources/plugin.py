@@ -78,7 +78,10 @@ class DynamicResources:
         if not cycle.pod.spec.resource_claims or self._doubts(cycle.pod):
             return None
         claims = self._claims.of(cycle.pod.pod)
-        return Obstacle.of(self.name, Code.UNRESOLVABLE, claims) if isinstance(claims, ClaimFault) else None
+        if not isinstance(claims, ClaimFault):
+            return None
+        cycle.notes.extend(self._claims.unmade(cycle.pod.pod))
+        return self._refused(claims)
 
     def pre_filter(self, cycle: Cycle) -> PreFilterResult:
         """Refuses pods with a claim of a class that does not exist; leaves those alone that need no devices."""
@@ -90,7 +93,7 @@ class DynamicResources:
             return PreFilterResult(Obstacle.of(self.name, Code.UNDECIDED, *doubts))
         claims = self._claims.of(pod.pod)
         if isinstance(claims, ClaimFault):
-            return PreFilterResult(Obstacle.of(self.name, Code.UNRESOLVABLE, claims))
+            return PreFilterResult(self._refused(claims))
         fault = missing_class(claims, self._world.classes)
         if fault is not None:
             return PreFilterResult(Obstacle.of(self.name, Code.UNRESOLVABLE, fault))
@@ -132,6 +135,9 @@ class DynamicResources:
         """What may still keep the pod from being bound."""
         on_nodes = on_nodes_of(cycle)
         return () if on_nodes is None else on_nodes.conditions(node)
+
+    def _refused(self, fault: ClaimFault) -> Obstacle:
+        return Obstacle.of(self.name, Code.UNRESOLVABLE, fault, is_brief=fault.is_brief)
 
     def _doubts(self, pod: PlacementClass) -> tuple[Unchecked, ...]:
         """Why nothing can be told of a pod with claims, or with extended resources."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from descheduler.cluster.snapshot import Snapshot
@@ -42,6 +42,7 @@ class ClaimsOfPod:
         self._grants = grants
         templates: Sequence[ResourceClaimTemplate] = snapshot.objects.get(CLAIM_TEMPLATE_KIND, ())
         self._templates = {(each.namespace, each.name): each for each in templates}
+        self._has_templates = CLAIM_TEMPLATE_KIND in snapshot.kinds
         self._left_over = {
             owner.uid: claim
             for claim in snapshot.objects.get(CLAIM_KIND, ())
@@ -57,7 +58,7 @@ class ClaimsOfPod:
             name = reference.claim_name or pod.generated_claims.get(reference.name)
             if name is None:
                 reason = f'pod "{pod.key}": ResourceClaim not created yet'
-                return ClaimFault(reason, "a resource claim is not created yet")
+                return ClaimFault(reason, "a resource claim is not created yet", is_brief=True)
             if not name:
                 continue
             claim = (
@@ -69,6 +70,16 @@ class ClaimsOfPod:
                 return claim
             found.append(claim)
         return found
+
+    def unmade(self, pod: Pod) -> Iterator[str]:
+        """Each claim of the pod that does not exist yet, and who makes it, a sentence."""
+        for each in pod.spec.resource_claims:
+            if each.claim_name or each.name in pod.generated_claims:
+                continue
+            template = f"ResourceClaimTemplate {each.template_name}"
+            is_missing = self._has_templates and (pod.namespace, each.template_name) not in self._templates
+            until = ", which does not exist either" if is_missing else ""
+            yield f"claim {each.name} does not exist yet: kube-controller-manager creates it from {template}{until}"
 
     def left_over(self, pod: Pod) -> ResourceClaim | None:
         """A claim that the scheduler made for extended resources of the pod in an attempt that failed."""

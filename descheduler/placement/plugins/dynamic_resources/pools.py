@@ -39,6 +39,8 @@ class PoolState(Enum):
 
     COMPLETE = "complete"
     INCOMPLETE = "incomplete"
+    OBSOLETE = "obsolete"
+    """Of an older generation, of which a slice is missing. The scheduler ignores it."""
     INVALID = "invalid"
     UNKNOWN = "unknown"
     """Slices disagree on how many there are; the scheduler goes by any of them."""
@@ -93,6 +95,11 @@ class DevicePool:
         """As messages name it."""
         return f"{self.key.driver}/{self.key.pool}"
 
+    @property
+    def is_changing(self) -> bool:
+        """Whether its driver is about to publish more of it, a matter of seconds."""
+        return self.state in (PoolState.INCOMPLETE, PoolState.OBSOLETE)
+
 
 class _Piece:
     """A slice with its devices made up."""
@@ -121,7 +128,7 @@ class DevicePools:
         self._shared: list[_Piece] = []
         self._of_pool: dict[PoolKey, list[_Piece]] = {}
         self._seen: dict[str, tuple[DevicePool, ...]] = {}
-        self._made: dict[tuple[int, ...], DevicePool | None] = {}
+        self._made: dict[tuple[int, ...], DevicePool] = {}
         tainting = taint_rules if rules.has_taint_rules else ()
         for each in slices:
             piece = _Piece(each, tainting)
@@ -130,11 +137,6 @@ class DevicePools:
                 self._by_node.setdefault(each.reach.node_name, []).append(piece)
             else:
                 self._shared.append(piece)
-
-    @property
-    def has_shared(self) -> bool:
-        """Whether some devices can be had from several nodes."""
-        return bool(self._shared)
 
     def seen_from(self, node: Node) -> tuple[DevicePool, ...]:
         """The pools in sight of `node`, in the order in which their devices are tried."""
@@ -149,17 +151,17 @@ class DevicePools:
         for piece in (*self._by_node.get(node.name, ()), *self._shared):
             if piece.is_seen(node) or (always and piece.slice.shared_counters):
                 pieces.setdefault(PoolKey(piece.slice.driver, piece.slice.pool), []).append(piece)
-        pools = [pool for key, found in pieces.items() if (pool := self._pool(key, found)) is not None]
+        pools = [self._pool(key, found) for key, found in pieces.items()]
         return sorted(pools, key=lambda pool: (pool.has_bindings, pool.key))
 
-    def _pool(self, key: PoolKey, in_sight: list[_Piece]) -> DevicePool | None:
-        """What nodes that see these slices make of the pool; None where they ignore it."""
+    def _pool(self, key: PoolKey, in_sight: list[_Piece]) -> DevicePool:
+        """What nodes that see these slices make of the pool."""
         identity = tuple(sorted(map(id, in_sight)))
         if identity not in self._made:
             self._made[identity] = self._make(key, in_sight)
         return self._made[identity]
 
-    def _make(self, key: PoolKey, in_sight: list[_Piece]) -> DevicePool | None:
+    def _make(self, key: PoolKey, in_sight: list[_Piece]) -> DevicePool:
         newest = max(piece.slice.generation for piece in in_sight)
         kept = sorted((each for each in in_sight if each.slice.generation == newest), key=lambda each: each.slice.name)
         devices = tuple(device for piece in kept for device in piece.devices)
@@ -170,7 +172,7 @@ class DevicePools:
         whole = kept
         if len(kept) != kept[0].slice.num_slices:
             if any(each.slice.generation > newest for each in all_of_it):
-                return None
+                return DevicePool(key, (), PoolState.OBSOLETE)
             if len(same) != kept[0].slice.num_slices:
                 return DevicePool(key, devices, PoolState.INCOMPLETE)
             whole = same

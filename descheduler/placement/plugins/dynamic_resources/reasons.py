@@ -6,7 +6,10 @@ from typing import NamedTuple
 
 from descheduler.placement.framework.obstacle import ObstacleReason
 
-__all__ = ["AttemptFailure", "ClaimFault", "DeviceFault"]
+__all__ = ["BRIEF_BIT", "AttemptFailure", "ClaimFault", "DeviceFault", "while_published"]
+
+BRIEF_BIT = 128
+"""Beside the bit of a DeviceFault: it is a state of seconds, as pools of devices are being published."""
 
 
 class DeviceFault(ObstacleReason):
@@ -26,18 +29,23 @@ class DeviceFault(ObstacleReason):
 
 
 class AttemptFailure(NamedTuple):
-    """The error that one node ends the attempt with."""
+    """The error that one node ends the attempt with, and the same in general words."""
 
     reason: str
-
-    @property
-    def short(self) -> str:
-        """The same error in general words."""
-        return DeviceFault.ERROR.short
+    short: str = DeviceFault.ERROR.short
 
 
 class ClaimFault(NamedTuple):
-    """Why a claim keeps a pod from being tried: in the words of events, and the same for every pod."""
+    """Why a claim keeps a pod from being tried: in the words of events, and the same for every pod.
+
+    With `is_brief` it does so for seconds.
+    """
 
     reason: str
     short: str
+    is_brief: bool = False
+
+
+def while_published(fault: DeviceFault) -> str:
+    """The general words for a fault that lasts no longer than pools of devices are incomplete."""
+    return f"{fault.short} while a pool of devices is incomplete or being updated"

@@ -34,11 +34,15 @@ _LONGEST_SHOWN = 80
 
 
 class AttemptError(Exception):
-    """What ends the whole attempt to place the pod, whatever is said of other nodes; `claim` is the one at fault."""
+    """What ends the whole attempt to place the pod, whatever is said of other nodes; `claim` is the one at fault.
 
-    def __init__(self, text: str, claim: AskedClaim | None = None) -> None:
+    With `is_brief` it is a state of seconds.
+    """
+
+    def __init__(self, text: str, claim: AskedClaim | None = None, *, is_brief: bool = False) -> None:
         super().__init__(text)
         self.claim = claim
+        self.is_brief = is_brief
 
 
 class UnknownAllocation(Exception):  # noqa: N818 - nothing is wrong

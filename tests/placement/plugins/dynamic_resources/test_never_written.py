@@ -19,7 +19,7 @@ def test_only_the_table_of_kinds_knows_the_path_of_the_objects(plural: str) -> N
     """Whoever writes an object has to spell its path; the table only lists."""
     found = {str(file.relative_to(ROOT)) for file in ROOT.rglob("*.py") if f'"{plural}"' in file.read_text()}
 
-    assert found == {"cluster/device_kinds.py"}
+    assert found == {"cluster/hardware_kinds.py"}
 
 
 def test_roles_allow_nothing_but_listing_them() -> None:

@@ -36,13 +36,15 @@ class AllocationOutcome(Enum):
 
 class NodeAnswer(msgspec.Struct, frozen=True):
     """The outcome on one node; `detail` says what an error is, or what is unknown. `claim` is the place of the claim at
-    fault among those that were asked for, None where it is no matter of one."""
+    fault among those that were asked for, None where it is no matter of one. `is_brief` says that pools of the node are
+    being published, so that another outcome may come in seconds."""
 
     outcome: AllocationOutcome
     allocations: tuple[ClaimAllocation, ...] = ()
     score: int = 0
     detail: str = ""
     claim: int | None = None
+    is_brief: bool = False
 
 
 def allocate(
@@ -55,12 +57,13 @@ def allocate(
         taken = search.run()
     except AttemptError as error:
         place = None if error.claim is None else claims.index(error.claim)
-        return NodeAnswer(AllocationOutcome.ERROR, detail=str(error), claim=place)
+        return NodeAnswer(AllocationOutcome.ERROR, detail=str(error), claim=place, is_brief=error.is_brief)
     except UnknownAllocation as doubt:
         return NodeAnswer(AllocationOutcome.UNKNOWN, detail=str(doubt))
     if taken is None:
         is_invalid = any(pool.state is PoolState.INVALID for pool in seen)
-        return NodeAnswer(AllocationOutcome.INVALID_POOLS if is_invalid else AllocationOutcome.NO_DEVICES)
+        outcome = AllocationOutcome.INVALID_POOLS if is_invalid else AllocationOutcome.NO_DEVICES
+        return NodeAnswer(outcome, is_brief=any(pool.is_changing for pool in seen))
     score = sum(MOST_ALTERNATIVES - index for index in search.choices.values())
     return NodeAnswer(AllocationOutcome.FITS, tuple(_allocation(devices, node) for devices in taken), score)
 

@@ -122,10 +122,12 @@ class DeviceSearch:
     def _number(self, claim: AskedClaim, asked: AskedDevices) -> int:
         if not asked.is_all:
             return asked.number
-        for pool in self._pools:
-            if pool.state is not PoolState.COMPLETE:
-                what = "is being updated" if pool.state is PoolState.INCOMPLETE else "is invalid"
-                raise AttemptError(f"request {asked.name}: all devices, but pool {pool.name} {what}", claim)
+        states = PoolState.INCOMPLETE, PoolState.INVALID
+        troubled = [pool for pool in self._pools if pool.state in states]
+        if troubled:
+            what = "is being updated" if troubled[0].is_changing else "is invalid"
+            text = f"request {asked.name}: all devices, but pool {troubled[0].name} {what}"
+            raise AttemptError(text, claim, is_brief=all(pool.is_changing for pool in troubled))
         self._all[asked] = [found for found in self._found if self._is_among_all(asked, found.device)]
         return len(self._all[asked])
 

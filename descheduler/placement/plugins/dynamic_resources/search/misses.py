@@ -20,6 +20,7 @@ __all__ = ["device_misses"]
 
 _STATES = {
     PoolState.INCOMPLETE: "is incomplete: its driver has not published all ResourceSlices of it",
+    PoolState.OBSOLETE: "is being updated: its driver has published a newer generation of it elsewhere",
     PoolState.INVALID: "is invalid: names of devices or counter sets occur twice, or counters are not defined",
     PoolState.UNKNOWN: "is being updated: its ResourceSlices disagree on resourceSliceCount",
 }

@@ -1,0 +1,141 @@
+"""The rows of volumes and of devices in the table of kinds: which there are, and who has them."""
+
+from __future__ import annotations
+
+from descheduler.cluster.decoding import storage_objects
+from descheduler.cluster.decoding.resource_claims.claims import decode_resource_claim, decode_resource_claim_template
+from descheduler.cluster.decoding.resource_claims.slices import (
+    decode_device_class,
+    decode_device_taint_rule,
+    decode_resource_slice,
+)
+from descheduler.cluster.kept import kubernetes
+from descheduler.cluster.kind import AnyKind, Kind, unshared
+from descheduler.cluster.traces import Trace
+
+__all__ = ["DEVICE_KIND_ROWS", "VOLUME_KIND_ROWS"]
+
+_STORAGE = "storage.k8s.io"
+_RESOURCE = "resource.k8s.io"
+_OLDER_RESOURCE = (f"{_RESOURCE}/v1beta2", f"{_RESOURCE}/v1beta1")
+_SLICE_PAGE_SIZE = 500
+"""Slices describe up to 128 devices each."""
+
+DEVICE_KIND_ROWS: tuple[AnyKind, ...] = (
+    Kind(
+        "ResourceClaim",
+        f"{_RESOURCE}/v1",
+        "resourceclaims",
+        purpose="devices that pods claim, and those that are allocated to them",
+        decoder=unshared(decode_resource_claim),
+        kept=kubernetes.RESOURCE_CLAIM,
+        is_optional=True,
+        older_versions=_OLDER_RESOURCE,
+        traces=frozenset({Trace.DEVICE_CLAIM}),
+    ),
+    Kind(
+        "ResourceClaimTemplate",
+        f"{_RESOURCE}/v1",
+        "resourceclaimtemplates",
+        purpose="the claims that are made for a new pod",
+        decoder=unshared(decode_resource_claim_template),
+        kept=kubernetes.RESOURCE_CLAIM_TEMPLATE,
+        is_optional=True,
+        older_versions=_OLDER_RESOURCE,
+        traces=frozenset({Trace.DEVICE_CLAIM}),
+    ),
+    Kind(
+        "DeviceClass",
+        f"{_RESOURCE}/v1",
+        "deviceclasses",
+        purpose="which devices a class stands for",
+        decoder=unshared(decode_device_class),
+        kept=kubernetes.DEVICE_CLASS,
+        is_optional=True,
+        older_versions=_OLDER_RESOURCE,
+        traces=frozenset({Trace.DEVICE_CLAIM}),
+    ),
+    Kind(
+        "ResourceSlice",
+        f"{_RESOURCE}/v1",
+        "resourceslices",
+        purpose="the devices that drivers publish",
+        decoder=unshared(decode_resource_slice),
+        kept=kubernetes.RESOURCE_SLICE,
+        is_optional=True,
+        page_size=_SLICE_PAGE_SIZE,
+        older_versions=_OLDER_RESOURCE,
+        traces=frozenset({Trace.DEVICE_CLAIM}),
+    ),
+    Kind(
+        "DeviceTaintRule",
+        f"{_RESOURCE}/v1",
+        "devicetaintrules",
+        purpose="taints that operators put on devices",
+        decoder=unshared(decode_device_taint_rule),
+        kept=kubernetes.DEVICE_TAINT_RULE,
+        is_optional=True,
+        older_versions=(f"{_RESOURCE}/v1beta2", f"{_RESOURCE}/v1alpha3"),
+        traces=frozenset({Trace.DEVICE_CLAIM}),
+    ),
+)
+"""In reading order."""
+"""The kinds of `resource.k8s.io`."""
+
+VOLUME_KIND_ROWS: tuple[AnyKind, ...] = (
+    Kind(
+        "PersistentVolume",
+        "v1",
+        "persistentvolumes",
+        purpose="the nodes from which a volume can be used",
+        decoder=unshared(storage_objects.decode_volume),
+        kept=kubernetes.VOLUME,
+        traces=frozenset({Trace.CLAIMED_VOLUME}),
+    ),
+    Kind(
+        "StorageClass",
+        f"{_STORAGE}/v1",
+        "storageclasses",
+        purpose="when and where volumes are provisioned",
+        decoder=unshared(storage_objects.decode_storage_class),
+        kept=kubernetes.STORAGE_CLASS,
+        traces=frozenset({Trace.CLAIMED_VOLUME}),
+    ),
+    Kind(
+        "CSINode",
+        f"{_STORAGE}/v1",
+        "csinodes",
+        purpose="how many volumes a node can attach",
+        decoder=unshared(storage_objects.decode_csi_node),
+        kept=kubernetes.CSI_NODE,
+        traces=frozenset({Trace.VOLUME}),
+    ),
+    Kind(
+        "CSIDriver",
+        f"{_STORAGE}/v1",
+        "csidrivers",
+        purpose="whether a storage driver publishes its capacity",
+        decoder=unshared(storage_objects.decode_csi_driver),
+        kept=kubernetes.CSI_DRIVER,
+        traces=frozenset({Trace.CLAIMED_VOLUME}),
+    ),
+    Kind(
+        "CSIStorageCapacity",
+        f"{_STORAGE}/v1",
+        "csistoragecapacities",
+        purpose="the free capacity for new volumes",
+        decoder=unshared(storage_objects.decode_storage_capacity),
+        kept=kubernetes.STORAGE_CAPACITY,
+        traces=frozenset({Trace.CLAIMED_VOLUME}),
+    ),
+    Kind(
+        "VolumeAttachment",
+        f"{_STORAGE}/v1",
+        "volumeattachments",
+        purpose="which volumes are attached to which nodes",
+        decoder=unshared(storage_objects.decode_attachment),
+        kept=kubernetes.ATTACHMENT,
+        traces=frozenset({Trace.VOLUME}),
+    ),
+)
+"""PersistentVolumes, and the kinds of `storage.k8s.io`."""

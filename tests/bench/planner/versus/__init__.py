@@ -1,0 +1,1 @@
+"""The planner beside what users would pick instead, on the data of others: `python -m tests.bench.planner.versus`."""
