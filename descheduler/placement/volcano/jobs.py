@@ -32,6 +32,7 @@ _ROLE, _PRIORITY = f"{_DOMAIN}task-spec", f"{_DOMAIN}task-priority"
 _PARTS_WITH_INDEX = 3
 """Names of pods are `<job>-<task>-<index>`."""
 _WHOLE = re.compile(r"[+-]?[0-9]{1,18}", re.ASCII)
+_MOST_NEXT_STATES = 256
 _NEVER = datetime.min.replace(tzinfo=UTC)
 
 
@@ -66,6 +67,7 @@ class Phase(Enum):
 
 
 _NOT_ADMITTED = ("", Phase.PENDING.value)
+_INQUEUE, _RUNNING = Phase.INQUEUE.value, Phase.RUNNING.value
 
 
 class Task:
@@ -169,7 +171,10 @@ class Job:
         self.refused: dict[str, frozenset[int]] = {}
         self._found: dict[Hashable, object] = {}
         """What was worked out since its tasks changed last."""
-        self.num_changes = 0
+        self.state = 0
+        """A number for its tasks and what each does: equal ones stand for the same."""
+        self._num_states = 0
+        self._next_states: dict[tuple[int, str, Status], int] = {}
 
     def add(self, task: Task) -> None:
         """One more pod of it."""
@@ -190,13 +195,25 @@ class Job:
 
     def _count(self, task: Task, by: int) -> None:
         self._found.clear()
-        self.num_changes += 1
+        self._change_state(task.uid, task.status)
         self.counts[task.status] += by
         self.num_ready += by * (task.status in _READY)
         if task.status is Status.PENDING and task.is_best_effort:
             self.num_pending_best_effort += by
         if task.holds:
             self.allocated = (added if by > 0 else subtracted)(self.allocated, task.request)
+
+    def _change_state(self, uid: str, status: Status) -> None:
+        """A task comes in this status, or goes: either way back leads to the state that it was before."""
+        before = self.state
+        known = self._next_states.get((before, uid, status))
+        if known is None:
+            if len(self._next_states) >= _MOST_NEXT_STATES:
+                self._next_states.clear()
+            known = self._num_states = self._num_states + 1
+            self._next_states[before, uid, status] = known
+            self._next_states[known, uid, status] = before
+        self.state = known
 
     def of_status(self, *statuses: Status) -> Iterator[Task]:
         """Its tasks that are in one of `statuses`."""
@@ -266,9 +283,9 @@ class Job:
 
         All least resources once it is admitted; when it runs with enough tasks, what it does not hold yet.
         """
-        if self.phase == Phase.INQUEUE.value:
+        if self.phase == _INQUEUE:
             return self.wanted
-        if self.phase == Phase.RUNNING.value and self.num_ready >= self.min_available:
+        if self.phase == _RUNNING and self.num_ready >= self.min_available:
             return exceeded_part(self.wanted, self.allocated)
         return NOTHING
 

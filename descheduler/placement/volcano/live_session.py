@@ -106,6 +106,8 @@ class LiveSession:
         self._placed: dict[tuple[PlacementClass, int], list[Task]] = {}
         self._numbers = count()
         self._extra: list[Task] = []
+        self._spare: dict[int, list[Task]] = {}
+        """Tasks that are in use no more, by the id of their pod: what may be asked next is about the same few pods."""
         self._asked: tuple[frozenset[int], list[tuple[Pod, Task]]] | None = None
         self._is_stale = True
         self._reads_nodes = True
@@ -200,12 +202,12 @@ class LiveSession:
         session.open()
         admits = any(job.is_pending for job in session.jobs.values())
         self._reads_nodes = admits or any(each.name not in _OF_JOBS for each in session.configuration.plugins)
-        if "enqueue" in session.configuration.actions:
-            session.action = "enqueue"
-            enqueue(session)
-        else:
+        session.action = "enqueue"
+        if "enqueue" not in session.configuration.actions:
             for job in session.jobs.values():
                 job.phase = Phase.INQUEUE.value if job.is_pending else job.phase
+        elif admits:
+            enqueue(session)
         if self._phases is None:
             self._phases = {job.id: job.phase for job in session.jobs.values()}
             self.has_waiting_jobs = any(job.is_pending and job.tasks for job in session.jobs.values())
@@ -247,6 +249,8 @@ class LiveSession:
             task.status = Status.PENDING
             self._pending[key[0]].insert(0, task)
             self._enter(task)
+        elif is_placed:
+            self._spare_for(task.pod).append(task)
 
     def fingerprint(self) -> object:
         """What each job holds, and what is idle."""
@@ -265,8 +269,15 @@ class LiveSession:
         self._session.nodes.know(task.request)
         return task
 
+    def _spare_for(self, pod: Pod) -> list[Task]:
+        return self._spare.setdefault(id(pod), [])
+
     def _new(self, pod: Pod) -> Task:
         """A pod that did not exist before; pods of one class have one name."""
+        if spare := self._spare_for(pod):
+            task = spare.pop()
+            task.status = Status.PENDING
+            return task
         task = Task(pod, NO_NODE)
         task.uid = f"{pod.key}/{next(self._numbers)}"
         task.key = task.uid
@@ -294,6 +305,7 @@ class LiveSession:
         """Ends the cycle that was opened last."""
         for task in self._extra:
             self._exit(task)
+            self._spare_for(task.pod).append(task)
         self._extra.clear()
         self._asked = None
         self._is_stale = True

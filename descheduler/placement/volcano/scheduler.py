@@ -216,7 +216,9 @@ class VolcanoScheduler(VolcanoInterplay, SchedulerModel):
         nodes = session.nodes
         bits = np.zeros(len(nodes.is_there), dtype=np.uint32)
         for place, (name, amount) in enumerate(task.request.items()):
-            bits[nodes.idle[nodes.rows[name]] <= amount - QUANTUM] |= np.uint32(1 << place)
+            is_short = nodes.idle[nodes.rows[name]] <= amount - QUANTUM
+            if is_short.any():
+                bits[is_short] |= np.uint32(1 << place)
         return bits
 
     @staticmethod

@@ -92,24 +92,27 @@ class Session:
         """What plugins keep of queues and jobs, by plugin name."""
         self._plugins = plugins
         self._kept: dict[Hashable, object] = {}
+        self._begun_before: dict[int, Callbacks] = {}
         self.tiers = Tiers([])
         self.open()
 
     def open(self) -> None:
-        """Begins a cycle: all plugins start anew."""
-        self.accounts.clear()
+        """Begins a cycle: plugins reopen, or start anew."""
         self.fault = ""
-        self.tiers = Tiers([])
-        self.tiers = Tiers(
-            [
-                [
-                    OpenPlugin(option, self._plugins[option.name].start(self, option))
-                    for option in tier
-                    if option.name in self._plugins
-                ]
-                for tier in self.configuration.tiers
-            ]
-        )
+        opened = [
+            [OpenPlugin(option, self._begun(option)) for option in tier if option.name in self._plugins]
+            for tier in self.configuration.tiers
+        ]
+        self.tiers = self.tiers.further(opened)
+
+    def _begun(self, option: PluginOption) -> Callbacks:
+        """What a plugin registers with the cycle that begins."""
+        known = self._begun_before.get(id(option))
+        if known is not None and known.reopen is not None:
+            known.reopen()
+            return known
+        started = self._begun_before[id(option)] = self._plugins[option.name].start(self, option)
+        return started
 
     def kept(self, key: Hashable, make: Callable[[], KeptType]) -> KeptType:
         """What a plugin keeps from one cycle to the next, as `make` gives it to the first that asks."""

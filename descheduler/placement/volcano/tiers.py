@@ -26,6 +26,7 @@ __all__ = [
     "OpenPlugin",
     "Tiers",
     "Victims",
+    "as_before",
 ]
 
 PERMIT, ABSTAIN, REJECT = 1, 0, -1
@@ -83,6 +84,12 @@ class Callbacks:
     deallocated: Callable[[Task], None] | None = None
     """Told of the inverse."""
     before_close: Callable[[], None] | None = None
+    reopen: Callable[[], object] | None = None
+    """Begins a further cycle with the same callbacks; a plugin without it starts anew in each."""
+
+
+def as_before() -> None:
+    """Begins a further cycle of a plugin that keeps nothing of the one before."""
 
 
 _SWITCHES: Mapping[str, str] = {each.name: each.metadata.get("switch", "") for each in fields(Callbacks)}
@@ -110,6 +117,14 @@ class Tiers:
         self._asked: dict[str, list[list[tuple[str, Callable[..., object]]]]] = {}
         self.rejected: dict[str, DecidingPlugin] = {}
         """Job → who has rejected it last."""
+
+    def further(self, tiers: Sequence[Sequence[OpenPlugin]]) -> Tiers:
+        """Those of a further cycle: what is known of callbacks stays where they do."""
+        found = Tiers(tiers)
+        if found.tiers != self.tiers:
+            return found
+        self.rejected.clear()
+        return self
 
     def named(self, point: str) -> list[list[tuple[str, Callable[..., object]]]]:
         """The callbacks of one name that are not switched off, by tier, with their plugins."""

@@ -25,17 +25,19 @@ def test_jobs_keep_what_they_need_and_all_evicted_pods_run_again(peer_cluster: C
         peer_cluster.create(_group(name, peer_cluster.namespace, least))
         peer_cluster.run(_workload(name, peer_cluster.namespace))
     taints = [{"key": "maintenance", "value": "planned", "effect": "NoSchedule"}]
-    tainted = next(iter(_nodes(peer_cluster, "sweep").values()))
-    peer_cluster.api.patch(node(tainted), {"spec": {"taints": taints}})
     before = {name: _nodes(peer_cluster, name) for name in _MINIMUMS}
+    # Pods of both jobs are to leave it, so that the one at its minimum is refused.
+    tainted = min(set(before["trainer"].values()) & set(before["sweep"].values()))
+    peer_cluster.api.patch(node(tainted), {"spec": {"taints": taints}})
 
     report = Program(peer_cluster.kubeconfig, tmp_path).run(_policy(peer_cluster.plane.folder))
 
     assert report.exit_code == 0, report.log
     evicted = report.evicted_apps()
     assert evicted["trainer"] == 0
-    assert 1 <= evicted["sweep"] <= 2
-    for name in _MINIMUMS:
+    assert evicted["sweep"] >= 1
+    for name, least in _MINIMUMS.items():
+        assert evicted[name] <= 4 - least
         peer_cluster.wait_ready(name, 4)
     assert _nodes(peer_cluster, "trainer") == before["trainer"]
     moved = _nodes(peer_cluster, "sweep").items() - before["sweep"].items()

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from descheduler.placement.configuration.volcano import PluginOption
 from descheduler.placement.volcano.jobs import Task
 from descheduler.placement.volcano.session import Session
-from descheduler.placement.volcano.tiers import Callbacks, Victims
+from descheduler.placement.volcano.tiers import Callbacks, Victims, as_before
 
 __all__ = ["start"]
 
@@ -23,7 +23,7 @@ def start(session: Session, option: PluginOption) -> Callbacks:
         del initiator
         return Victims([task for task in candidates if not _is_of_system(task)])
 
-    return Callbacks(preemptable=spare, reclaimable=spare)
+    return Callbacks(preemptable=spare, reclaimable=spare, reopen=as_before)
 
 
 def _is_of_system(task: Task) -> bool:

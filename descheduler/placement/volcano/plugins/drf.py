@@ -133,7 +133,13 @@ class DominantShares:
         self.total = session.nodes.total
         self.tree: _QueueTree | None = None
         """With `enableHierarchy`."""
-        self.allocated: dict[str, Amounts] = {job.id: job.allocated for job in session.jobs.values()}
+        self.allocated: dict[str, Amounts] = {}
+        self.begin()
+
+    def begin(self) -> None:
+        """Begins a cycle."""
+        self.allocated.clear()
+        self.allocated.update((job.id, job.allocated) for job in self._session.jobs.values())
 
     def share_of(self, amounts: Amounts) -> float:
         """The largest part of a resource of the cluster that `amounts` is."""
@@ -187,6 +193,7 @@ def start(session: Session, option: PluginOption) -> Callbacks:
         reclaimable=None if tree is None else tree.reclaimable,
         allocated=allocated,
         deallocated=deallocated,
+        reopen=shares.begin if tree is None else None,
     )
 
 

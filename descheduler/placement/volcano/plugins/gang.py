@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from descheduler.placement.configuration.volcano import PluginOption
 from descheduler.placement.volcano.jobs import Job, Status, Task
 from descheduler.placement.volcano.session import Session
-from descheduler.placement.volcano.tiers import PERMIT, REJECT, Callbacks, Victims
+from descheduler.placement.volcano.tiers import PERMIT, REJECT, Callbacks, Victims, as_before
 
 __all__ = ["start"]
 
@@ -45,6 +45,7 @@ def start(session: Session, option: PluginOption) -> Callbacks:
         preemptable=spare,
         reclaimable=spare,
         before_close=write_conditions,
+        reopen=as_before,
     )
 
 

@@ -18,7 +18,7 @@ from descheduler.placement.framework.evaluation import PodEvaluation
 from descheduler.placement.framework.extension_points import ScorePlugin
 from descheduler.placement.framework.interactions import Interplay
 from descheduler.placement.framework.obstacle import Code, Obstacle
-from descheduler.placement.framework.own_node_score import Amounts
+from descheduler.placement.framework.own_node_score import Amounts, OwnNodeScore
 from descheduler.placement.framework.scheduler import Scheduler
 from descheduler.placement.plugins.image_locality import ImageLocality
 from descheduler.placement.plugins.node_resources_balanced_allocation import NodeResourcesBalancedAllocation
@@ -150,10 +150,15 @@ class KubeScore:
         self._cluster = cluster
         self._plugin: ScorePlugin = score(cluster, profile)
 
+    @property
+    def own_node(self) -> OwnNodeScore | None:
+        """The plugin, where its scores hang on their own node alone."""
+        return self._plugin if isinstance(self._plugin, OwnNodeScore) else None
+
     def of(
         self, task: Task, nodes: BoolMask, unlisted: tuple[SeenPod, ...] = (), *, is_raw: bool = False
-    ) -> NDArray[np.float64]:
-        """What each of `nodes` is given; the raw score is that before it is normalised.
+    ) -> NDArray[np.float64] | None:
+        """What each of `nodes` is given, None for nothing; the raw score is that before it is normalised.
 
         The affinity of `unlisted` pods says nothing to a pod without preferences for other pods.
         """
@@ -162,6 +167,6 @@ class KubeScore:
         with cycle.view():
             scores = self._plugin.score(cycle, nodes)
         if scores is None:
-            return np.zeros(len(nodes))
+            return None
         found = scores.raw() if is_raw and scores.raw is not None else scores.final
         return found.astype(np.float64)

@@ -53,4 +53,8 @@ def start(session: Session, option: PluginOption) -> Callbacks:
     room = cache(lambda: _Room(session, stated if stated >= 1 else _FACTOR))
     if not session.is_following:
         room()
-    return Callbacks(job_enqueueable=lambda job: room().vote(job), job_enqueued=lambda job: room().admit(job))
+    return Callbacks(
+        job_enqueueable=lambda job: room().vote(job),
+        job_enqueued=lambda job: room().admit(job),
+        reopen=room.cache_clear if session.is_following else None,
+    )

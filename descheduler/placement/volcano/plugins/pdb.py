@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from descheduler.placement.configuration.volcano import PluginOption
 from descheduler.placement.volcano.jobs import Task
 from descheduler.placement.volcano.session import Session
-from descheduler.placement.volcano.tiers import Callbacks, Victims
+from descheduler.placement.volcano.tiers import Callbacks, Victims, as_before
 
 __all__ = ["start"]
 
@@ -31,4 +31,4 @@ def start(session: Session, option: PluginOption) -> Callbacks:
         del initiator
         return Victims(allowed(candidates))
 
-    return Callbacks(preemptable=spare, reclaimable=spare, victim_tasks=allowed)
+    return Callbacks(preemptable=spare, reclaimable=spare, victim_tasks=allowed, reopen=as_before)

@@ -15,7 +15,7 @@ from descheduler.placement.volcano.jobs import Task
 from descheduler.placement.volcano.plugins.kube_scheduler import KubeFilters, has_pod_affinity
 from descheduler.placement.volcano.plugins.scarce import ScarceResource, proportional_codes
 from descheduler.placement.volcano.session import Session
-from descheduler.placement.volcano.tiers import OPEN, Callbacks, NodeCodes
+from descheduler.placement.volcano.tiers import OPEN, Callbacks, NodeCodes, as_before
 
 __all__ = ["start"]
 
@@ -45,7 +45,7 @@ def start(session: Session, option: PluginOption) -> Callbacks:
         return np.where(codes == OPEN, proportional_codes(session, task, scarce), codes).astype(np.int8)
 
     if session.is_following:
-        return Callbacks(predicate=predicate)
+        return Callbacks(predicate=predicate, reopen=as_before)
     company = _Company(session)
     return Callbacks(predicate=predicate, allocated=company.add, deallocated=company.remove)
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from descheduler.placement.configuration.volcano import PluginOption
 from descheduler.placement.volcano.jobs import Task
 from descheduler.placement.volcano.session import Session
-from descheduler.placement.volcano.tiers import Callbacks, Victims
+from descheduler.placement.volcano.tiers import Callbacks, Victims, as_before
 
 __all__ = ["start"]
 
@@ -24,6 +24,7 @@ def start(session: Session, option: PluginOption) -> Callbacks:
         job_order=lambda left, right: right.priority - left.priority,
         job_starving=lambda job: job.num_ready + job.num_waiting < len(job.tasks),
         preemptable=preemptable,
+        reopen=as_before,
     )
 
 

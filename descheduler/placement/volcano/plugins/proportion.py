@@ -25,23 +25,29 @@ from descheduler.placement.volcano.tiers import Callbacks
 
 __all__ = ["share_out", "start"]
 
-_MOST_KEPT = 64
+_MOST_KEPT = 256
 """Answers of earlier cycles that are kept at once."""
 
 
 def start(session: Session, option: PluginOption) -> Callbacks:
     """The order and the limits of queues, and victims across queues."""
     del option
-    shares = QueueShares(session)
-    if not _deserve(session, list(shares.by_queue.values())):
-        session.fault = "Volcano ends: the guarantees of queues are more than the cluster has left for them"
-    session.accounts["proportion"] = shares
+    shares = session.accounts["proportion"] = QueueShares(session)
+
+    def deserve() -> None:
+        if not _deserve(session, list(shares.by_queue.values())):
+            session.fault = "Volcano ends: the guarantees of queues are more than the cluster has left for them"
+
+    def reopen() -> None:
+        shares.begin()
+        deserve()
 
     def overused(queue: Queue) -> bool:
         account = shares.by_queue[queue.name]
         return fits(account.deserved, account.allocated)
 
-    return replace(shares.callbacks(_may_lose), overused=overused)
+    deserve()
+    return replace(shares.callbacks(_may_lose), overused=overused, reopen=reopen)
 
 
 def _deserve(session: Session, accounts: Sequence[QueueShare]) -> bool:
@@ -50,7 +56,7 @@ def _deserve(session: Session, accounts: Sequence[QueueShare]) -> bool:
     That depends on what queues ask for, which is the same before and after a pod is placed, so it is kept.
     """
     kept: dict[object, tuple[bool, Sequence[Amounts]]] = session.kept("deserved by requests", dict)
-    requests = tuple([frozenset(account.request.items()) for account in accounts])
+    requests = tuple([account.asked for account in accounts])
     if requests not in kept:
         if len(kept) == _MOST_KEPT:
             kept.clear()

@@ -24,6 +24,8 @@ from descheduler.placement.volcano.tiers import PERMIT, REJECT, Callbacks, Victi
 __all__ = ["UNLIMITED", "QueueShare", "QueueShares", "sums_by_queue"]
 
 UNLIMITED = math.inf
+_MOST_KEPT = 16
+"""Sums of a queue that are kept, on average."""
 
 
 class JobSums(NamedTuple):
@@ -33,17 +35,22 @@ class JobSums(NamedTuple):
     request: Amounts
     elastic: Amounts
     inqueue: Amounts
+    asked: frozenset[tuple[str, float]]
+    """The same as `request`."""
 
 
 def sums_by_queue(session: Session) -> Mapping[str, JobSums]:
-    """The sums of each queue that owns jobs, by name; those of a queue whose jobs are as before are kept."""
-    kept: dict[str, tuple[object, JobSums]] = session.kept("sums by queue", dict)
+    """The sums of each queue that owns jobs, by name; those of a queue whose jobs are as once before are kept."""
+    kept: dict[object, JobSums] = session.kept("sums by queue", dict)
     jobs = session.kept("jobs by queue", lambda: _by_queue(session.jobs.values()))
+    if len(kept) > _MOST_KEPT * len(jobs):
+        kept.clear()
+    found = {}
     for name, of_queue in jobs.items():
-        state = [(job.num_changes, job.phase) for job in of_queue]
-        if name not in kept or kept[name][0] != state:
-            kept[name] = state, _sums(of_queue)
-    return {name: kept[name][1] for name in jobs}
+        state = (name, *[(job.state, job.phase) for job in of_queue])
+        sums = kept.get(state)
+        found[name] = kept[state] = _sums(of_queue) if sums is None else sums
+    return found
 
 
 def _by_queue(jobs: Iterable[Job]) -> Mapping[str, Sequence[Job]]:
@@ -55,11 +62,13 @@ def _by_queue(jobs: Iterable[Job]) -> Mapping[str, Sequence[Job]]:
 
 
 def _sums(jobs: Sequence[Job]) -> JobSums:
+    request = total_of(job.requested for job in jobs)
     return JobSums(
         total_of(job.allocated for job in jobs),
-        total_of(job.requested for job in jobs),
+        request,
         total_of(job.elastic for job in jobs),
         total_of(job.inqueue for job in jobs),
+        frozenset(request.items()),
     )
 
 
@@ -69,7 +78,7 @@ class QueueShare:
     def __init__(self, queue: Queue, sums: JobSums, capability: Amounts) -> None:
         self.queue = queue
         self.allocated = sums.allocated
-        self.request = sums.request
+        self.request, self.asked = sums.request, sums.asked
         self.elastic = sums.elastic
         self.inqueue = sums.inqueue
         self.capability = capability
@@ -116,10 +125,16 @@ class QueueShares:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        capabilities = session.kept("capabilities", lambda: _capabilities(session))
-        self.by_queue: Mapping[str, QueueShare] = {
-            name: QueueShare(session.queues[name], sums, capabilities[name])
-            for name, sums in sums_by_queue(session).items()
+        self._capabilities = session.kept("capabilities", lambda: _capabilities(session))
+        self.by_queue: Mapping[str, QueueShare] = {}
+        self.begin()
+
+    def begin(self) -> None:
+        """Begins a cycle."""
+        queues, capabilities = self._session.queues, self._capabilities
+        self.by_queue = {
+            name: QueueShare(queues[name], sums, capabilities[name])
+            for name, sums in sums_by_queue(self._session).items()
         }
 
     def of(self, task: Task) -> QueueShare:

@@ -8,7 +8,7 @@ from descheduler.model.text.duration import parse_duration
 from descheduler.placement.configuration.volcano import PluginOption
 from descheduler.placement.volcano.jobs import Job
 from descheduler.placement.volcano.session import Session
-from descheduler.placement.volcano.tiers import ABSTAIN, PERMIT, Callbacks
+from descheduler.placement.volcano.tiers import ABSTAIN, PERMIT, Callbacks, as_before
 
 __all__ = ["start"]
 
@@ -40,7 +40,7 @@ def start(session: Session, option: PluginOption) -> Callbacks:
         end = ends_at(job)
         return PERMIT if end is not None and now is not None and end <= now else ABSTAIN
 
-    return Callbacks(job_order=order, job_enqueueable=vote, job_pipelined=vote)
+    return Callbacks(job_order=order, job_enqueueable=vote, job_pipelined=vote, reopen=as_before)
 
 
 def _waiting_time(text: str) -> timedelta | None:

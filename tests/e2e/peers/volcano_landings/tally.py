@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
 __all__ = ["Tally"]
@@ -15,9 +15,12 @@ _COLUMNS = {
     "named": "as named",
     "pending": "pending",
     "late": "later",
+    "evicted": "evicted",
+    "foretold": "foretold",
     "contradictions": "against",
 }
-"""Counts and the heads of their columns. Pods that are bound `later` had waited for an earlier step."""
+"""Counts and the heads of their columns. Pods that are bound `later` had waited for an earlier step; `foretold`
+are pods that are evicted and that are victims in what may come, of which their part is largest."""
 
 
 @dataclass(slots=True)
@@ -43,6 +46,15 @@ class Tally:
         if len(said) != len(came):
             counts["contradictions"] += 1
             self.contradictions.append(f"{job}: {len(said)} of {num_waiting} pods expected, {len(came)} bound ({came})")
+
+    def compare_victims(self, came: Mapping[str, str], said: Collection[Collection[str]]) -> None:
+        """Counts the pods that were evicted, given with their classes, of which sets `said` are what may come."""
+        named = max((came.keys() & set(each) for each in said), key=len, default=set[str]())
+        for pod, kind in came.items():
+            self.counts[kind].update(evicted=1, foretold=int(pod in named))
+        if set(came) not in [set(each) for each in said]:
+            self.counts.setdefault("victims", Counter())["contradictions"] += 1
+            self.contradictions.append(f"{sorted(came)} evicted, one of {sorted(map(sorted, said))} expected")
 
     def lines(self) -> Iterator[str]:
         """The table and the contradictions."""

@@ -11,7 +11,7 @@ from descheduler.placement.configuration.volcano_arguments import Arguments
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.volcano.jobs import Task
 from descheduler.placement.volcano.session import Session
-from descheduler.placement.volcano.tiers import Callbacks
+from descheduler.placement.volcano.tiers import Callbacks, as_before
 
 __all__ = ["start"]
 
@@ -44,7 +44,7 @@ def start(session: Session, option: PluginOption) -> Callbacks:
         scores: NDArray[np.float64] = np.where(fits, total / sum_of_weights * _MOST * weight, 0.0)
         return scores
 
-    return Callbacks(node_order=score) if weight else Callbacks()
+    return Callbacks(node_order=score if weight else None, reopen=as_before)
 
 
 def _weights(arguments: Arguments) -> dict[str, int]:

@@ -9,11 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from descheduler.placement.configuration.volcano import PluginOption
+from descheduler.placement.framework.own_node_score import KeptTotals
 from descheduler.placement.shadow.node_masks import BoolMask
+from descheduler.placement.shadow.shadow_cluster import Cycle
 from descheduler.placement.volcano.jobs import Task
 from descheduler.placement.volcano.plugins.kube_scheduler import KubeScore
 from descheduler.placement.volcano.session import Session
-from descheduler.placement.volcano.tiers import Callbacks
+from descheduler.placement.volcano.tiers import Callbacks, as_before
 
 __all__ = ["start"]
 
@@ -60,11 +62,18 @@ def start(session: Session, option: PluginOption) -> Callbacks:
     """The sum of all scores whose weight is not 0."""
     weights = [(each, option.arguments.whole(f"{each.argument}.weight", each.weight)) for each in _SCORES]
     scores = [(_made(session, each), each.is_raw, weight) for each, weight in weights if weight]
+    cluster = session.cluster
+    own = KeptTotals(cluster.table, [(each.own_node, weight) for each, _, weight in scores if each.own_node])
+    others = [scored for scored in scores if scored[0].own_node is None]
 
     def score(task: Task, nodes: BoolMask) -> NDArray[np.float64]:
-        total = np.zeros(len(nodes))
-        for each, is_raw, weight in scores:
-            total += each.of(task, nodes, tuple(session.unlisted.values()), is_raw=is_raw) * weight
+        cycle = Cycle(cluster.placement_class(task.pod), cluster)
+        with cycle.view():
+            total = own.of(cycle.pod).astype(np.float64)
+        for each, is_raw, weight in others:
+            found = each.of(task, nodes, tuple(session.unlisted.values()), is_raw=is_raw)
+            if found is not None:
+                total += found * weight
         return total
 
-    return Callbacks(node_order=score)
+    return Callbacks(node_order=score, reopen=as_before)
