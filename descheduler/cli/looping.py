@@ -69,12 +69,16 @@ def run_loop(
     assert flags.policy_file is not None  # noqa: S101 - it is required
     policy = load_policy_file(flags.policy_file)
     cycles = _Cycles(loop, flags, connection, lease, telemetry)
+
+    def of_shard() -> LeaseOptions:
+        return msgspec.structs.replace(lease(), shard=flags.shard)
+
     with ExitStack() as at_end:
         at_end.enter_context(stop_on_signals(watch))
         if loop.listen is not None:
             at_end.enter_context(_listening(loop.listen, cycles))
         try:
-            leader = at_end.enter_context(_leading(policy, flags, connection, lease, watch))
+            leader = at_end.enter_context(_leading(policy, flags, connection, of_shard, watch))
         except RunStopped:
             return ExitCode.DONE
         return cycles.run(leader, watch)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -17,6 +18,7 @@ from descheduler.cli.ending.known_errors import run_exit_code
 from descheduler.cli.flags.room import RoomFlags
 from descheduler.cli.inputs import dump_paths, load_policy_file, log_policy, log_snapshot
 from descheduler.cli.output import Output, write_document
+from descheduler.model.shard import WHOLE_CLUSTER, Shard
 from descheduler.model.text.printable import printable
 from descheduler.plan.search_watch import SearchState, SearchWatch
 from descheduler.supervision import RunStopped, Watch
@@ -62,6 +64,7 @@ class RunFlags(msgspec.Struct, frozen=True, kw_only=True):
     skip_broken_objects: bool
     detailed_exitcode: bool
     scope: Scope
+    shard: Shard = WHOLE_CLUSTER
     assess_landings: int | None
     observe: timedelta | None = None
     out: str = ""
@@ -125,7 +128,7 @@ def _run_on_dump(policy: Policy, flags: RunFlags, record: RunRecord, watch: Watc
     with observer.cycle():
         with observer.snapshot():
             snapshot = watch.call("reading the dump", partial(read_dump, dump_paths(flags.snapshot), request))
-            snapshot = with_assumed(snapshot, _assumed(flags, policy), request)
+            snapshot = replace(with_assumed(snapshot, _assumed(flags, policy), request), shard=flags.shard)
         observer.snapshot_read(snapshot)
         log_snapshot(snapshot)
         now = flags.now or snapshot.taken_at or datetime.now(UTC)
@@ -181,8 +184,9 @@ def _run_options(flags: RunFlags, policy: Policy, lease: LeaseOptions) -> RunOpt
         qps=flags.client_connection_qps,
         burst=flags.client_connection_burst or None,
         skip_broken=flags.skip_broken_objects,
-        lease=lease,
+        lease=msgspec.structs.replace(lease, shard=flags.shard),
         scope=flags.scope,
+        shard=flags.shard,
         most_assessed=flags.assess_landings,
         apply=flags.apply,
         identifies_cluster=bool(flags.out),

@@ -41,6 +41,7 @@ from descheduler.model.objects import (
 )
 from descheduler.model.pod import Pod
 from descheduler.model.selection.labels import LabelSelector
+from descheduler.model.shard import WHOLE_CLUSTER, Shard
 from descheduler.model.volcano import JOB_KIND
 
 if TYPE_CHECKING:
@@ -88,7 +89,8 @@ class Snapshot:
     were left out on request. `kinds` holds the keys of the kinds that were read, so that "none exist" can be told from
     "not asked for"; `missing_kinds` are the names of those that a dump lacks although some rule needs them.
     `node_samples` maps a Prometheus query to node name, or `namespace/name` of a pod → sample, `sample_faults` one that
-    failed to a sentence. `kube_version` is None where the source does not tell.
+    failed to a sentence. `kube_version` is None where the source does not tell. `shard` is the part
+    of the cluster that a run may change; the rest is there to be counted.
     """
 
     nodes: tuple[Node, ...] = ()
@@ -139,6 +141,7 @@ class Snapshot:
     taken_at: datetime | None = None
     resource_version: str = ""
     kube_version: KubeVersion | None = None
+    shard: Shard = WHOLE_CLUSTER
 
     def of(self, kind: Kind[ObjectT]) -> tuple[ObjectT, ...]:
         """The objects of `kind`, in namespace and name order; none where it was not read, see `kinds`."""

@@ -32,8 +32,9 @@ from descheduler.eviction.placement_verification.in_any_order import NOTHING_HEL
 from descheduler.eviction.placement_verification.landing_book import LandingBook
 from descheduler.eviction.placement_verification.placement_verification import verification_notes
 from descheduler.eviction.placement_verification.together import judge_together
-from descheduler.eviction.run_notes import limit_notes, notes_after
+from descheduler.eviction.run_notes import limit_notes, notes_after, shard_notes
 from descheduler.model.selection.labels import EVERYTHING
+from descheduler.model.shard import Shard
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.moves import Move
 from descheduler.plan.recent_moves import RecentMoves
@@ -67,6 +68,7 @@ def decide(
         *move_notes,
         *verification_notes(policy),
         *setting.scope.note_on(snapshot),
+        *shard_notes(policy, snapshot),
     )
     ask = partial(_ask, policy, snapshot, now, setting, this_round, recent_moves)
     with settled_gc(), contained(), collected_faults() as faults:
@@ -129,7 +131,7 @@ def _ask(
     if nodes is None:
         nodes = view.ready_nodes(policy.node_selector or EVERYTHING)
         if len(nodes) < _LEAST_NODES:
-            return PluginAnswers(evictor, ProfilesRun(), skipped=_too_few(policy, len(nodes)))
+            return PluginAnswers(evictor, ProfilesRun(), skipped=_too_few(policy, len(nodes), snapshot.shard))
     if this_round.chosen is not None:
         return PluginAnswers(evictor, request_chosen(ProfileSurroundings(handle, evictor, setting), this_round.chosen))
     if this_round.measures:
@@ -150,12 +152,13 @@ def decide_again(
     )
 
 
-def _too_few(policy: Policy, number: int) -> str:
+def _too_few(policy: Policy, number: int, shard: Shard) -> str:
     """Why no plugin runs, with the key of the policy that decides, if it is set."""
     found = "only 1 ready node matches" if number else "no ready node matches"
     selector = "the policy" if policy.node_selector_spec is None else "nodeSelector"
     if isinstance(policy.node_selector_spec, str):
         selector += f" ({policy.node_selector_spec})"
+    selector += "" if shard.is_whole else f" in {shard}"
     return f"{found} {selector}; at least {_LEAST_NODES} are required"
 
 

@@ -1,6 +1,6 @@
-"""What decisions are taken by beside policy and snapshot, and deciding once more over the snapshot of a run.
+"""The settings of a run beside its policy and snapshot, and deciding once more over that snapshot.
 
-That is without limits that stopped plugins, and without searching again.
+The second decision lifts the limits that stopped plugins, and searches nothing again.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from descheduler.eviction.checks.scope import EVERYWHERE, Scope
+from descheduler.model.shard import WHOLE_CLUSTER, Shard
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.goals import ReachedGoal
 from descheduler.plan.moves import Move
@@ -65,6 +66,7 @@ class RunOptions(msgspec.Struct, frozen=True):
     skip_broken: bool = False
     lease: LeaseOptions | None = None
     scope: Scope = EVERYWHERE
+    shard: Shard = WHOLE_CLUSTER
     most_assessed: int | None = None
     apply: PlanToApply | None = None
     identifies_cluster: bool = False

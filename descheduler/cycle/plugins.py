@@ -155,6 +155,7 @@ _SPECS: tuple[PluginSpec[Any], ...] = (
         args_type=remove_duplicates.RemoveDuplicatesArgs,
         extension_points=_BALANCE,
         factory=remove_duplicates.RemoveDuplicates,
+        counts_all_shards=True,
         validate=remove_duplicates.validate_args,
     ),
     PluginSpec(
@@ -162,6 +163,7 @@ _SPECS: tuple[PluginSpec[Any], ...] = (
         args_type=remove_pods_violating_topology_spread_constraint.RemovePodsViolatingTopologySpreadConstraintArgs,
         extension_points=_BALANCE,
         factory=remove_pods_violating_topology_spread_constraint.RemovePodsViolatingTopologySpreadConstraint,
+        counts_all_shards=True,
         validate=remove_pods_violating_topology_spread_constraint.validate_args,
         defaults=remove_pods_violating_topology_spread_constraint.default_args,
     ),

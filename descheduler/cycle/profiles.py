@@ -213,6 +213,10 @@ class _FilterAsPreEvictionFilter:
         return self._plugin.filter(pod)
 
 
+def _balance(nodes: Sequence[Node], plugin: object) -> None:
+    cast(BalancePlugin, plugin).balance(nodes)
+
+
 class _RunningProfile:
     """One profile with its filters built; a strategy is built once, also when it is listed several times."""
 
@@ -223,6 +227,10 @@ class _RunningProfile:
         self.name = profile.name
         selector = profile.node_selector or EVERYTHING
         self._nodes = tuple(node for node in around.nodes if selector.matches(node.labels))
+        self._all_nodes = self._nodes
+        if not around.handle.view.snapshot.shard.is_whole:
+            of_all = around.handle.view.ready_nodes_of_all_shards(around.policy.node_selector or EVERYTHING)
+            self._all_nodes = tuple(node for node in of_all if selector.matches(node.labels))
         self._node_names = frozenset(node.name for node in self._nodes)
         names = dict.fromkeys((*profile.filter, *profile.pre_eviction_filter))
         built = {name: cast(EvictorPlugin, self._build(name, around.handle)) for name in names}
@@ -247,7 +255,8 @@ class _RunningProfile:
 
     def balance(self, outcome: ProfilesRun) -> None:
         for name in self._profile.balance:
-            self._run("balance", name, lambda plugin: cast(BalancePlugin, plugin).balance(self._nodes), outcome)
+            nodes = self._all_nodes if self._around.setting.registry[name].counts_all_shards else self._nodes
+            self._run("balance", name, partial(_balance, nodes), outcome)
 
     def measure(self, outcome: ProfilesRun) -> None:
         """Asks plugins that search for their figures alone. Raises StrategyError."""

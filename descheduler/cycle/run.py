@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
@@ -255,7 +256,8 @@ def _read(run: _Run, server: ServerFacts) -> Snapshot:
             read_cluster, _reader(run), run.policy, request, taken_at=run.now, git_version=server.git_version
         )
         snapshot = watch.call("reading the cluster", partial(read, tell=watch.tell), meanwhile=_load_deciding)
-        snapshot = with_assumed(snapshot, run.options.assumed, request)
+        assumed = with_assumed(snapshot, run.options.assumed, request)
+        snapshot = dataclasses.replace(assumed, shard=run.options.shard)
     run.observer.snapshot_read(snapshot)
     return snapshot
 

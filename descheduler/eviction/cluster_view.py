@@ -75,12 +75,17 @@ class ClusterView:
         return bool(self._arrived)
 
     def ready_nodes(self, selector: LabelSelector) -> tuple[Node, ...]:
-        """The nodes that `selector` selects and that no Ready condition speaks against, in name order."""
+        """The nodes that `selector` selects and that no Ready condition speaks against, in name order; those of the
+        shard alone where shards divide the cluster."""
         known = self._ready.get(selector)
         if known is None:
-            nodes = (node for node in self.snapshot.nodes if node.is_ready and selector.matches(node.labels))
+            nodes = (node for node in self.ready_nodes_of_all_shards(selector) if self.snapshot.shard.owns(node))
             known = self._ready[selector] = tuple(nodes)
         return known
+
+    def ready_nodes_of_all_shards(self, selector: LabelSelector) -> tuple[Node, ...]:
+        """The same of the whole cluster, for those that count what other shards have."""
+        return tuple(node for node in self.snapshot.nodes if node.is_ready and selector.matches(node.labels))
 
     def pods_on(self, node_name: str) -> tuple[Pod, ...]:
         """The pods of a node in any phase, arrivals among them, in namespace and name order."""

@@ -32,7 +32,7 @@ NOT_CREATED = refuse(Reason.MISSING_UID, "the pod is not created yet")
 _ALREADY_REQUESTED = refuse(Reason.ALREADY_REQUESTED, "another controller already evicts the pod")
 _FOR_WANT_OF_ROOM = frozenset({Reason.NO_LANDING, Reason.CONDITIONAL_LANDING, Reason.RETURNS_TO_SOURCE})
 """Refusals of replacements that find no node, none but their own one, or one that a pending pod may have."""
-_NOT_ASKED_FOR = frozenset({Reason.OUT_OF_SCOPE})
+_NOT_ASKED_FOR = frozenset({Reason.OUT_OF_SCOPE, Reason.OTHER_SHARD})
 """Refusals of pods that a run was told not to ask for, so that no request is counted."""
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from descheduler.eviction.answers import Answers
 from descheduler.eviction.background import BackgroundEvictions
 from descheduler.eviction.checks.scope import EVERYWHERE, Scope
+from descheduler.eviction.checks.shard import divided
 from descheduler.eviction.checks.table import REQUEST_CHECKS, CheckContext, MakeCheck
 from descheduler.eviction.evictor import Evictor
 from descheduler.eviction.handle import Handle
@@ -40,4 +41,6 @@ def make_evictor(
     landings = LandingBook(snapshot, scheduling_by_profile(handle.policy, snapshot.kube_version), handle.now)
     background = BackgroundEvictions(snapshot, answers, is_enabled=evictions_in_background)
     context = CheckContext(handle, scope, background, landings, recent_moves, evicted_before, held_back)
-    return Evictor(view, [make(context) for make in checks], background=background, landings=landings)
+    return Evictor(
+        view, [divided(make(context), snapshot.shard) for make in checks], background=background, landings=landings
+    )

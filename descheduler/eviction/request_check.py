@@ -43,16 +43,22 @@ class BundlingCheck(Protocol):
 
 
 class Allowance(msgspec.Struct, frozen=True):
-    """Of the pods with the same key at most `left(key)` may still go. A pod whose key is None does not count."""
+    """Of the pods with the same key at most `left(key)` may still go. A pod whose key is None does not count.
+
+    Where shards of the cluster have to divide that, `divided` is what messages call it; "" where a shard has it alone.
+    """
 
     key_of: Callable[[Pod], Hashable | None]
     left: Callable[[Hashable], int]
+    divided: str = ""
 
 
 _Key = TypeVar("_Key", bound=Hashable)
 
 
-def allowance_by_pod(key_of: Callable[[Pod], _Key | None], left: Callable[[_Key, Pod], int]) -> Allowance:
+def allowance_by_pod(
+    key_of: Callable[[Pod], _Key | None], left: Callable[[_Key, Pod], int], divided: str = ""
+) -> Allowance:
     """The allowance of which `left` is found by any of the pods with the key."""
     found: dict[Hashable, tuple[_Key, Pod]] = {}
 
@@ -62,7 +68,7 @@ def allowance_by_pod(key_of: Callable[[Pod], _Key | None], left: Callable[[_Key,
             found.setdefault(key, (key, pod))
         return key
 
-    return Allowance(noted, lambda key: left(*found[key]))
+    return Allowance(noted, lambda key: left(*found[key]), divided)
 
 
 @runtime_checkable

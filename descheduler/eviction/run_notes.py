@@ -22,7 +22,7 @@ from descheduler.plan.decisions import Decisions
 from descheduler.plan.moves import Move, Refusal
 from descheduler.policy.types import Policy
 
-__all__ = ["limit_notes", "notes_after"]
+__all__ = ["limit_notes", "notes_after", "shard_notes"]
 
 _Limit = tuple[str, int | str | None, str]
 """Its key, its value, and what it is counted for: "node", "namespace", or "" for the cluster."""
@@ -42,6 +42,20 @@ def limit_notes(policy: Policy, snapshot: Snapshot) -> tuple[str, ...]:
         return ()
     pods = count_pods(snapshot)
     return tuple(_limit_sentence(limit, pods) for limit in percentages)
+
+
+def shard_notes(policy: Policy, snapshot: Snapshot) -> tuple[str, ...]:
+    """Which part of the cluster the run has, and which limits leave it nothing; none where it has the whole."""
+    shard = snapshot.shard
+    if shard.is_whole:
+        return ()
+    number, num_nodes = shard.num_owned(snapshot.nodes), len(snapshot.nodes)
+    by = f"by label {shard.label}" if shard.label else "by node pool"
+    owns = f"{shard} has {number:,} of {counted(num_nodes, 'node')} ({by}) and its share of each limit"
+    pods = count_pods(snapshot)
+    limits = [(key, written) for key, written, scope in _limits_of(policy) if not scope and written]
+    without = [(key, written) for key, written in limits if not shard.share(share_of(written or 0, pods.total))]
+    return (owns, *(f"{key} ({written}) leaves {shard} no eviction in this run" for key, written in without))
 
 
 def _limits_of(policy: Policy) -> Iterator[_Limit]:

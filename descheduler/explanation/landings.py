@@ -79,7 +79,7 @@ def explained_landing(landing: Landing, *, is_chosen: bool) -> ExplainedLanding:
         returns=replacement.answer.returns.value,
         verdict=landing.verdict.value if is_judged else None,
         cold=landing.cold.value if is_judged else None,
-        settled=landing.settled.value if is_judged else None,
+        settled=landing.verdict.value if is_judged else None,
         node=landing.node,
         nodes=landing.ties,
         total=landing.total,

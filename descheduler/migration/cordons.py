@@ -103,7 +103,7 @@ class Cordons:
         """Cordons what is wanted. Raises ExchangeError where a node cannot be cordoned; what was done is undone."""
         try:
             for name in self._wanted:
-                if name in self._cordoned or self._around.halted() is not None or self._around.may_call():
+                if name in self._cordoned or self._around.halted() is not None or self._around.why_not_call():
                     continue
                 if self._change(name, self._cordoning):
                     self._cordoned[name] = None
@@ -169,7 +169,7 @@ class Cordons:
         done, faults = list[str](), list[str]()
         for name in names:
             try:
-                if why := self._around.may_call():
+                if why := self._around.why_not_call():
                     raise ExchangeError(why)
                 if self._change(name, self._uncordoning):
                     done.append(name)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import msgspec
 
 from descheduler.kube.leases.settings import LeaseSettings, own_namespace
+from descheduler.model.shard import WHOLE_CLUSTER, Shard
 from descheduler.policy.component_config import DEFAULT_LEADER_ELECTION
 from descheduler.policy.run_name import run_name
 from descheduler.policy.types import LeaderElection, Policy
@@ -17,13 +18,15 @@ __all__ = ["LeaseOptions", "lease_settings"]
 class LeaseOptions(msgspec.Struct, frozen=True):
     """What was asked for in so many words; None leaves the choice to the policy.
 
-    `is_wanted` False does without a Lease, True takes one even if the policy says `leaderElect: false`.
+    `is_wanted` False does without a Lease, True takes one even if the policy says `leaderElect: false`. Each `shard` of
+    a cluster has a Lease of its own, and with it what has the name of the Lease.
     """
 
     name: str | None = None
     namespace: str | None = None
     duration_seconds: int | None = None
     is_wanted: bool | None = None
+    shard: Shard = WHOLE_CLUSTER
 
 
 def lease_settings(
@@ -40,7 +43,7 @@ def lease_settings(
         is_wanted = election.leader_elect
     if not is_wanted:
         return None
-    name = options.name or _unless_default(election, "resource_name") or run_name(policy)
+    name = options.shard.name(options.name or _unless_default(election, "resource_name") or run_name(policy))
     namespace = options.namespace or _unless_default(election, "resource_namespace") or find_namespace()
     duration_seconds = options.duration_seconds
     if duration_seconds is None and election.lease_duration != DEFAULT_LEADER_ELECTION.lease_duration:

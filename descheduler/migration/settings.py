@@ -8,7 +8,7 @@ import msgspec
 
 from descheduler.eviction.checks.limits import RunLimits
 
-__all__ = ["ClosingTime", "ControllerSettings", "DispatchSettings", "EvictionTerms", "Pace"]
+__all__ = ["ClosingTime", "DispatchSettings", "EvictionTerms", "JobSettings", "Pace"]
 
 
 class Pace(msgspec.Struct, frozen=True):
@@ -47,10 +47,10 @@ class DispatchSettings(msgspec.Struct, frozen=True):
     """How a plan is carried out.
 
     `qps` and `burst` pace every call, calls made again included, of the profiles that have no pace of their own among
-    the `terms`, which are by profile; `max_in_flight` calls may wait for their answer at
-    once, so that latency does not cap the pace. `deadline` is in the seconds of the run's monotonic clock, None for
-    none: no call starts at or after it. An answer that asks to wait is obeyed up to `max_retries` times a pod and
-    `longest_wait_seconds` each; a call without answer is made again up to `max_fault_retries` times, after
+    the `terms`, which are by profile; `max_in_flight` calls may wait for their answer at once, so that latency does not
+    cap the pace. `deadline` is in the seconds of the run's monotonic clock, None for none: no call starts at or after
+    it. An answer that asks to wait for `longest_wait_seconds` at most is obeyed, for a plain eviction up to
+    `max_retries` times a pod; a call without answer is made again up to `max_fault_retries` times, after
     `fault_wait_seconds`. While no connection can be made at all, so that nothing is sent, calls are tried again after
     the same waits until that has lasted for `longest_outage_seconds`: a server that restarts is back by then. A server
     that turns all calls away as too many is waited for as long.
@@ -94,7 +94,7 @@ class DispatchSettings(msgspec.Struct, frozen=True):
             raise ValueError(f"max_in_flight is {self.max_in_flight}, at least 1 is needed")
 
 
-class ControllerSettings(msgspec.Struct, frozen=True):
+class JobSettings(msgspec.Struct, frozen=True):
     """At most `most_active` jobs are under way at once; the patience with the API server is that of evictions."""
 
     eviction: DispatchSettings

@@ -14,6 +14,7 @@ __all__ = [
     "CORDON_ANNOTATION",
     "DEPARTURE_CONDITIONS",
     "NODE_RESERVATION_ANNOTATION",
+    "POOL_LABELS",
     "ZONE_LABEL",
     "Node",
     "NodeReservation",
@@ -26,6 +27,13 @@ BATCH_RESOURCES = ("kubernetes.io/batch-cpu", "kubernetes.io/batch-memory")
 CORDON_ANNOTATION = "descheduler/cordoned-by"
 """On nodes that runs have cordoned: the name of the Lease of the policy that did."""
 ZONE_LABEL = "topology.kubernetes.io/zone"
+POOL_LABELS = (
+    "karpenter.sh/nodepool",
+    "cloud.google.com/gke-nodepool",
+    "eks.amazonaws.com/nodegroup",
+    "kubernetes.azure.com/agentpool",
+    "node.kubernetes.io/instance-type",
+)
 DEPARTURE_CONDITIONS = frozenset({"MaintenancePlanned", "DrainInProgress"})
 """Conditions with which the owner of a node says that pods are to leave it soon, or leave it now (Kubernetes 1.37)."""
 
@@ -52,6 +60,11 @@ class Node(msgspec.Struct, frozen=True, eq=False):
     reservation: NodeReservation | None = None
     is_trimmed: bool = False
     true_conditions: frozenset[str] = frozenset()
+
+    @property
+    def pool(self) -> str:
+        """The name of its pool, or else its instance type; "" where no label tells."""
+        return next((self.labels[label] for label in POOL_LABELS if self.labels.get(label)), "")
 
     @property
     def for_pods(self) -> ResourceList:

@@ -6,6 +6,7 @@ from enum import Enum
 
 import msgspec
 
+from descheduler.model.shard import WHOLE_CLUSTER, Shard
 from descheduler.model.text.counted import counted
 from descheduler.model.text.int_or_percent import share_of
 
@@ -35,6 +36,7 @@ class LimitReached(msgspec.Struct, frozen=True, gc=False):
     """A limit of `value` evictions that is used up for the node or namespace `scope`; "" where there is no one such.
 
     A limit that is a `percentage` in the policy, such as `10%`, is one of `num_pods`; "" where it is a number there.
+    Where shards divide it, `value` is the share of `shard`, and `of_all` the limit.
     """
 
     limit: EvictionLimit
@@ -42,20 +44,32 @@ class LimitReached(msgspec.Struct, frozen=True, gc=False):
     scope: str = ""
     percentage: str = ""
     num_pods: int = 0
+    shard: str = ""
+    of_all: int = 0
 
     @classmethod
-    def of(cls, limit: EvictionLimit, written: int | str, scope: str = "", *, num_pods: int = 0) -> LimitReached:
-        """The limit as `written` in the policy: a number, or a percentage of `num_pods`."""
-        if isinstance(written, int):
-            return cls(limit, written, scope)
-        return cls(limit, share_of(written, num_pods), scope, written, num_pods)
+    def of(
+        cls,
+        limit: EvictionLimit,
+        written: int | str,
+        scope: str = "",
+        *,
+        num_pods: int = 0,
+        shard: Shard = WHOLE_CLUSTER,
+    ) -> LimitReached:
+        """The limit as `written` in the policy: a number, or a percentage of `num_pods`; of it the share of `shard`."""
+        most = share_of(written, num_pods)
+        percentage, num_pods = ("", 0) if isinstance(written, int) else (written, num_pods)
+        if shard.is_whole:
+            return cls(limit, most, scope, percentage, num_pods)
+        return cls(limit, shard.share(most, scope), scope, percentage, num_pods, str(shard), most)
 
     @property
     def written(self) -> str:
         """The value: `5`, or with a percentage `10%: 3 of 30 pods`."""
-        if not self.percentage:
-            return str(self.value)
-        return f"{self.percentage}: {self.value} of {counted(self.num_pods, 'pod')}"
+        most = self.of_all if self.shard else self.value
+        written = f"{self.percentage}: {most} of {counted(self.num_pods, 'pod')}" if self.percentage else str(most)
+        return f"{written}, {self.value} for {self.shard}" if self.shard else written
 
     @property
     def message(self) -> str:
@@ -163,6 +177,8 @@ class Reason(Enum):
     WORKLOAD_UNAVAILABLE = "WorkloadUnavailable", "too many pods of the workload are unavailable"
     NOT_SELECTED = "NotSelected", "the plugin that a plan names for the pod does not select it any more (apply)"
     OUT_OF_SCOPE = "OutOfScope", "the run is limited to other namespaces or labels (-n, -l)"
+    OTHER_SHARD = "OtherShard", "the node of the pod belongs to another shard (--shards)"
+    SHARD_SHARE = "ShardShare", "the shard has used up its share of a limit or budget that all shards divide (--shards)"
     OWNER_FAILS = "OwnerFails", "the eviction would fail or end the Job of the pod, or its index"
     NO_LANDING = "NoLanding", "the replacement pod cannot be scheduled onto any node"
     ELASTIC_QUOTA = "ElasticQuota", "the elastic quota of the replacement pod has no room for it"

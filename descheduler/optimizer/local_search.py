@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.arrays import Floats, Ints
 from descheduler.optimizer.limits import Budget
 from descheduler.optimizer.objective import Guide
-from descheduler.optimizer.placement import Arrangement
 
 __all__ = ["climb_best_first", "climb_by_shifts", "shift_changes"]
 

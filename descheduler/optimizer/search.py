@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.arrays import Ints
 from descheduler.optimizer.cp_sat.solve import Solved, solve_neighbourhood
 from descheduler.optimizer.limits import Budget, Limits
 from descheduler.optimizer.local_search import climb_by_shifts
 from descheduler.optimizer.objective import Annealer, Neighbourhood, Objective, Value
-from descheduler.optimizer.placement import Arrangement
 from descheduler.optimizer.problem import Problem
 
 __all__ = ["Incumbent", "Search", "SearchTask", "Ties"]

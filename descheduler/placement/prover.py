@@ -196,7 +196,9 @@ class LandingProver:
         mates: Sequence[Pod] = (),
         held: HeldRooms = NOTHING_HELD,
     ) -> Landing:
-        """Where the replacement of `victim` would land on top of everything booked. Leaves no trace.
+        """Where the replacement of `victim` would land on top of everything booked.
+
+        What the question changes stays until the next one.
 
         `LANDS`: some node takes it once the victim is gone, and the scheduler takes one of `ties`. `LANDS_IF`: that
         hangs on the conditions; among them that no pending pod which may be tried first takes the room. `LIKELY`: the

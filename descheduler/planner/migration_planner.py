@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.node import Node
@@ -26,7 +28,8 @@ class MigrationPlanner:
     """One objective after the other: each is planned on top of what the ones before it were granted."""
 
     def __init__(self, args: MigrationPlannerArgs, handle: StrategyHandle) -> None:
-        self._args = args
+        most, shard = args.max_evictions, handle.view.snapshot.shard
+        self._args = args if most is None else replace(args, max_evictions=shard.share(most))
         self._handle = handle
         self._done: list[Planning] = []
 

@@ -16,10 +16,10 @@ __all__ = ["held_after"]
 def held_after(
     problem: Problem, moves: Sequence[Reassignment], nodes: Sequence[str]
 ) -> dict[Reassignment, Reassignment]:
-    """By move, the first one that leaves its target after which there is room for it that no move before it needs.
+    """For each move, the earlier move that frees its room, which no move in between needs.
 
-    `moves` can be made in their order; `nodes` are the names of the problem's. The last move that leaves the target
-    before it where there never seems to be room. Nothing for targets that none has left before.
+    `moves` can be made in their order; `nodes` are the names of the problem's. Where there never seems to be room, it
+    is the last earlier move away from the target. A move whose target none has left before is left out.
     """
     parts = problem.parts_of(np.array([end for move in moves for end in (move.source, move.target) if end != PENDING]))
     level = _levels(problem, moves, parts)

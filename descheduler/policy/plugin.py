@@ -135,6 +135,8 @@ class PluginSpec(msgspec.Struct, Generic[ArgsT], frozen=True, kw_only=True):
     cordons: Callable[[ArgsT, Sequence[Node], Mapping[str, SchedulerFile]], frozenset[str]] = _no_cordons
     """The names of those nodes that a run cordons before its first eviction, and that count as unschedulable while it
     decides. Told the nodes that the profile processes, and the files that the policy names."""
+    counts_all_shards: bool = False
+    """Whether a shard of the cluster has to hand the plugin the nodes of all shards, since it counts pods over all."""
     remembers: bool = False
     """Whether the plugin leaves something for its next run, which has to be kept for it."""
     searches: bool = False

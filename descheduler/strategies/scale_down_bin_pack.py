@@ -14,6 +14,7 @@ from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.requests import CPU, MEMORY
+from descheduler.model.shard import WHOLE_CLUSTER
 from descheduler.model.text.counted import counted
 from descheduler.model.verdict import EvictionLimit, LimitReached, limit_reached
 from descheduler.plan.facts import PluginFacts
@@ -146,7 +147,9 @@ class ScaleDownBinPack:
 
     def _evict(self, pods: Sequence[Pod]) -> None:
         most = self._args.max_pods_to_evict or 0
-        limit = LimitReached.of(EvictionLimit.PLUGIN_TOTAL, most, num_pods=len(self._ranks))
+        # A percentage is one of the pods of the shard already.
+        shard = WHOLE_CLUSTER if isinstance(most, str) else self._view.snapshot.shard
+        limit = LimitReached.of(EvictionLimit.PLUGIN_TOTAL, most, num_pods=len(self._ranks), shard=shard)
         num_evicted = 0
         for pod in pods:
             if num_evicted == limit.value:

@@ -43,7 +43,11 @@ def draw_signals(seed: int) -> Signals:
 
 
 def play(zygote: Zygote, folder: Path, signals: Signals) -> Process:
-    """A run of the policy in `folder` from start to end, amid these signals."""
+    """A run of the policy in `folder` from start to end, amid these signals.
+
+    On a busy machine one may end the process before it opens its files.
+    """
+    (folder / "err").touch()
     flags = ["run", "-o", "json", "--config", str(folder / "policy.yaml"), "--kubeconfig", str(folder / "kubeconfig")]
     process = zygote.start(flags, stdout=str(folder / "out"), stderr=str(folder / "err"), folder=str(folder))
     for at, number in signals:

@@ -255,10 +255,10 @@ def run(
     clock: Clock | None = None,
     stop: threading.Event | None = None,
     sink: Heard | None = None,
-    may_call: Callable[[], str] = lambda: "",
+    why_not_call: Callable[[], str] = lambda: "",
 ) -> tuple[Outcome, ...]:
     """The outcomes of an execution, whose time passes on `clock` only."""
-    return execute(evictions, api, settings, around(settings, clock, stop=stop, sink=sink, may_call=may_call))
+    return execute(evictions, api, settings, around(settings, clock, stop=stop, sink=sink, why_not_call=why_not_call))
 
 
 def around(
@@ -267,7 +267,7 @@ def around(
     *,
     stop: threading.Event | None = None,
     sink: OutcomeSink | None = None,
-    may_call: Callable[[], str] = lambda: "",
+    why_not_call: Callable[[], str] = lambda: "",
 ) -> Surroundings:
     """What an execution goes by whose time passes on `clock` only."""
     clock, stop = clock or Clock(), stop or threading.Event()
@@ -275,8 +275,8 @@ def around(
         calls=AtOnce(),
         paces=Paces(settings, now=clock.now),
         open_calls=OpenCalls(settings.effect_seconds, now=clock.now),
-        halted=Halting(stop, settings.deadline, may_call, clock.now),
-        may_call=may_call,
+        halted=Halting(stop, settings.deadline, why_not_call, clock.now),
+        why_not_call=why_not_call,
         clock=clock.now,
         now=lambda: NOW + timedelta(seconds=clock.now()),
         sleep=clock.sleep,

@@ -21,8 +21,8 @@ from descheduler.optimizer import (
     replay,
     solve,
 )
+from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.objective import Objective
-from descheduler.optimizer.placement import Arrangement
 from tests.optimizer.tiny import random_parts_problem
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from descheduler.optimizer import Problem
-from descheduler.optimizer.placement import Arrangement
+from descheduler.optimizer.arrangement import Arrangement
 from tests.optimizer.tiny import is_feasible, random_problem
 
 

@@ -16,7 +16,7 @@ def landing_on(node: str | None) -> Landing:
     """On `node`, which ranks as high as d."""
     pod, lands = make_pod("cart"), LandingVerdict.LANDS
     made = Replacement(pod, OwnerAnswer(Returns.AT_ONCE), pod, "template")
-    return Landing(pod, made, lands, lands, lands, node, ties=(node, "d") if node else ())
+    return Landing(pod, made, lands, lands, node, ties=(node, "d") if node else ())
 
 
 @pytest.mark.parametrize(

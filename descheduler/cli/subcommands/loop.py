@@ -21,6 +21,7 @@ from descheduler.cli.flags.running import (
     takes_policy,
 )
 from descheduler.cli.flags.scope import takes_scope
+from descheduler.cli.flags.shards import takes_shard
 from descheduler.cli.flags.telemetry import takes_telemetry
 from descheduler.cli.flags.values import read_duration
 from descheduler.cli.inputs import skips_broken_objects
@@ -75,6 +76,7 @@ def _read_address(_ctx: click.Context, _option: click.Parameter, text: str) -> L
 @takes_output("the plan, or of the outcome,", has_flat_formats=True)
 @takes_connection
 @takes_scope
+@takes_shard
 @takes_pace
 @takes_observation
 @takes_deadline

@@ -17,6 +17,7 @@ from descheduler.cli.flags.logging import takes_logging
 from descheduler.cli.flags.room import RoomFlags, takes_room
 from descheduler.cli.flags.running import may_take_policy, takes_assessment, takes_deadline, takes_gates
 from descheduler.cli.flags.scope import takes_scope
+from descheduler.cli.flags.shards import takes_shard
 from descheduler.cli.flags.values import read_file_name
 from descheduler.cli.inputs import takes_snapshot
 from descheduler.cli.output import Output, takes_output
@@ -47,6 +48,7 @@ __all__ = ["plan"]
 @takes_output("the plan", has_flat_formats=True, has_pictures=True)
 @takes_connection
 @takes_scope
+@takes_shard
 @takes_deadline
 @takes_gates
 @takes_assessment

@@ -22,6 +22,7 @@ from descheduler.cli.flags.running import (
     takes_policy,
 )
 from descheduler.cli.flags.scope import takes_scope
+from descheduler.cli.flags.shards import takes_shard
 from descheduler.cli.flags.telemetry import takes_telemetry
 from descheduler.cli.flags.upstream import takes_idle_flags, warn_of_idle_flags
 from descheduler.cli.inputs import takes_snapshot
@@ -49,6 +50,7 @@ __all__ = ["run"]
 @takes_output("the plan, or of the outcome,", has_flat_formats=True, has_pictures=True)
 @takes_connection
 @takes_scope
+@takes_shard
 @takes_pace
 @takes_deadline
 @takes_observation

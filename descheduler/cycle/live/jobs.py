@@ -14,6 +14,7 @@ from descheduler.kube.leases.settings import own_namespace
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.roads.users_jobs import UsersJobs
 from descheduler.migration.room.choice import PLACEHOLDER, JobProfile, JobStorage, ProviderMissing, choose, find_offer
+from descheduler.model.shard import WHOLE_CLUSTER, Shard
 from descheduler.model.text.counted import counted
 from descheduler.plan.outcome import OutcomeCode, OutcomeKind
 from descheduler.policy.run_name import run_name
@@ -73,14 +74,21 @@ class JobPlan(msgspec.Struct, frozen=True):
         return JobExecution(ObjectCalls(client), self.profiles, self.storage, port, settings, around, snapshot)
 
 
-def plan_jobs(policy: Policy, client: KubeClient, server: ServerFacts, lease: LeaseSettings | None) -> JobPlan:
+def plan_jobs(
+    policy: Policy,
+    client: KubeClient,
+    server: ServerFacts,
+    lease: LeaseSettings | None,
+    shard: Shard = WHOLE_CLUSTER,
+) -> JobPlan:
     """Which profiles of `policy` use jobs on the server behind `client`. Raises ExchangeError.
 
     Jobs bear the name of the Lease, whose namespace holds their ConfigMaps; without a Lease, what it would be by
     default.
     """
-    namespace, owner = (own_namespace(), run_name(policy)) if lease is None else (lease.namespace, lease.name)
-    storage = JobStorage(_label_value(owner), namespace, in_objects=False)
+    by_default = own_namespace(), shard.name(run_name(policy))
+    namespace, owner = by_default if lease is None else (lease.namespace, lease.name)
+    storage = JobStorage(_label_value(owner), namespace, in_objects=False, is_first_shard=shard.index == 0)
     controllers = migration_controllers(policy)
     if not controllers:
         return JobPlan({}, storage)

@@ -95,11 +95,11 @@ class LiveRun:
             at=at,
         )
         self._open_calls = OpenCalls(self._settings.effect_seconds, now=watch.clock)
-        self._may_call = (lambda: "") if lease is None else lease.why_not_current
+        self._why_not_call = (lambda: "") if lease is None else lease.why_not_current
         guard_open_calls(self._open_calls, lease, watch)
         settings = None if options.lease is None else lease_settings(policy, options.lease)
-        self._owner = run_name(policy) if settings is None else settings.name
-        find_jobs = partial(plan_jobs, policy, client, server, settings)
+        self._owner = options.shard.name(run_name(policy)) if settings is None else settings.name
+        find_jobs = partial(plan_jobs, policy, client, server, settings, options.shard)
         self._jobs = watch.call("looking for what holds room", find_jobs)
         self._job_calls: BackgroundCalls[Any] = BackgroundCalls(_MOST_JOB_THREADS, name="job")
         self._guard_calls: BackgroundCalls[Any] = BackgroundCalls(1, name="guards")
@@ -121,13 +121,13 @@ class LiveRun:
 
     def _around(self) -> Surroundings:
         """What all evictions of the run go by."""
-        watch, may_call = self._watch, self._may_call
+        watch, why_not_call = self._watch, self._why_not_call
         return Surroundings(
             calls=self._job_calls,
             paces=Paces(self._settings, now=watch.clock),
             open_calls=self._open_calls,
-            halted=Halting(watch.stop, watch.deadline, may_call, watch.clock, self._look_for_trouble),
-            may_call=may_call,
+            halted=Halting(watch.stop, watch.deadline, why_not_call, watch.clock, self._look_for_trouble),
+            why_not_call=why_not_call,
             clock=watch.clock,
             now=watch.now,
             sleep=watch.sleep,

@@ -103,7 +103,7 @@ class BudgetLedger:
 
     def __init__(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
-        self._charged: Counter[tuple[str, str]] = Counter()
+        self._charged: Counter[Hashable] = Counter()
         self._healthy: Counter[tuple[str, str]] = Counter()
 
     def verdict(self, pod: Pod, *, is_surged: bool = False) -> Verdict:
@@ -142,12 +142,11 @@ class BudgetLedger:
 
     def allowance(self) -> Allowance:
         """What is left of the budgets; pods whose eviction is not charged to a budget do not count."""
-        left: dict[Hashable, int] = {
-            _key(budget): (budget.disruptions_allowed or 0) - self._charged[_key(budget)]
-            for budget in self._snapshot.budgets
+        allowed: dict[Hashable, int] = {
+            _key(budget): budget.disruptions_allowed or 0 for budget in self._snapshot.budgets
         }
-        left[_SEVERAL] = 0
-        return Allowance(self._charged_budget, lambda key: left[key])
+        allowed[_SEVERAL] = 0
+        return Allowance(self._charged_budget, lambda key: allowed[key] - self._charged[key], "PodDisruptionBudget")
 
     def _budgets_of(self, pod: Pod) -> tuple[DisruptionBudget, ...]:
         budgets = self._snapshot.budgets_of(pod)

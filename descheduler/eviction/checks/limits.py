@@ -14,6 +14,7 @@ from descheduler.eviction.pod_counts import NO_PODS, ClusterCounts, pods_for
 from descheduler.eviction.request_check import Allowance, PodByPod, allowance_by_pod
 from descheduler.eviction.undo import NOTHING_DONE, Undo
 from descheduler.model.pod import Pod
+from descheduler.model.shard import WHOLE_CLUSTER, Shard
 from descheduler.model.verdict import ACCEPTED, EvictionLimit, LimitReached, Verdict, limit_reached
 from descheduler.plan.bundles import Bundle, Candidate
 from descheduler.plan.moves import Move
@@ -23,12 +24,16 @@ __all__ = ["EvictionCounters", "LimitCheck", "RunLimits", "limits_of"]
 
 
 class RunLimits(msgspec.Struct, frozen=True):
-    """Upper bounds of one run over all profiles; None is unlimited, 0 forbids, a percentage is one of `pods`."""
+    """Upper bounds of one run over all profiles; None is unlimited, 0 forbids, a percentage is one of `pods`.
+
+    Those in total and of a namespace are what `shard` has of them.
+    """
 
     per_node: int | str | None = None
     per_namespace: int | str | None = None
     total: int | str | None = None
     pods: ClusterCounts = NO_PODS
+    shard: Shard = WHOLE_CLUSTER
 
     def of(self, node: str, namespace: str) -> Iterator[LimitReached]:
         """The limits on evictions from there, as they are once reached, in upstream's order: total, node, namespace.
@@ -37,18 +42,19 @@ class RunLimits(msgspec.Struct, frozen=True):
         """
         pods = self.pods
         if self.total is not None:
-            yield LimitReached.of(EvictionLimit.TOTAL, self.total, num_pods=pods.total)
+            yield LimitReached.of(EvictionLimit.TOTAL, self.total, num_pods=pods.total, shard=self.shard)
         if node and self.per_node is not None:
             yield LimitReached.of(EvictionLimit.NODE, self.per_node, node, num_pods=pods.by_node.get(node, 0))
         if self.per_namespace is not None:
             num_pods = pods.by_namespace.get(namespace, 0)
-            yield LimitReached.of(EvictionLimit.NAMESPACE, self.per_namespace, namespace, num_pods=num_pods)
+            limit, written, shard = EvictionLimit.NAMESPACE, self.per_namespace, self.shard
+            yield LimitReached.of(limit, written, namespace, num_pods=num_pods, shard=shard)
 
 
 def limits_of(policy: Policy, snapshot: Snapshot) -> RunLimits:
     """What a cycle of the policy over `snapshot` may evict at most."""
     limits = policy.max_evictions_per_node, policy.max_evictions_per_namespace, policy.max_evictions_total
-    return RunLimits(*limits, pods_for(limits, snapshot))
+    return RunLimits(*limits, pods_for(limits, snapshot), snapshot.shard)
 
 
 class EvictionCounters(msgspec.Struct):

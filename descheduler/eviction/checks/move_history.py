@@ -40,6 +40,7 @@ class MoveHistoryCheck(PodByPod):
         self._ids = WorkloadIds(snapshot)
         self._workloads = Workloads(snapshot)
         self._history = history
+        self._shard = snapshot.shard
         self._now = now
         self._moved: Counter[str] = Counter()
 
@@ -53,7 +54,11 @@ class MoveHistoryCheck(PodByPod):
         if moves and (verdict := self._cooling(args, moves[-1])) is not None:
             return verdict
         num_moves, written = len(moves) + self._moved[workload.key], args.max_moves_per_window
-        if written is None or num_moves < (most := share_of(written, self._replicas(candidate.pod))):
+        if written is None:
+            return ACCEPTED
+        # Each shard remembers its own moves, so that it has the same share in every run.
+        most = self._shard.lasting_share(share_of(written, self._replicas(candidate.pod)), workload.key)
+        if num_moves < most:
             return ACCEPTED
         shown = most if isinstance(written, int) else f"{written}: {most}"
         message = (

@@ -14,14 +14,15 @@ from descheduler.eviction.checks.known_answers import KnownAnswerCheck
 from descheduler.eviction.checks.limits import LimitCheck, limits_of
 from descheduler.eviction.checks.move_history import MoveHistoryCheck, ReturnCheck
 from descheduler.eviction.checks.scope import Scope, ScopeCheck
+from descheduler.eviction.checks.shard import ShardCheck
 from descheduler.eviction.checks.stored_pods import StoredPodCheck
 from descheduler.eviction.checks.time_windows import TimeWindowCheck
 from descheduler.eviction.checks.too_large import TooLargeCheck
 from descheduler.eviction.checks.volcano import (
-    CooldownCheck,
     PodGroupPhaseCheck,
     PreemptableCheck,
     QueueStateCheck,
+    TaskCooldownCheck,
 )
 from descheduler.eviction.checks.volcano_jobs import JobBudgetCheck, LifecycleCheck
 from descheduler.eviction.handle import Handle
@@ -65,6 +66,7 @@ def _charged(check: RequestCheck, run: CheckContext) -> RequestCheck:
 
 REQUEST_CHECKS: tuple[MakeCheck, ...] = (
     lambda run: ScopeCheck(run.scope),
+    lambda run: ShardCheck(run.handle.policy.profiles, run.handle.view.snapshot),
     lambda run: TimeWindowCheck(run.handle.policy.profiles, run.handle.now),
     lambda run: _charged(MigrationGate(run.handle.policy.profiles, run.handle), run),
     lambda run: _charged(
@@ -81,7 +83,7 @@ REQUEST_CHECKS: tuple[MakeCheck, ...] = (
     ),
     lambda run: DeletedClaimCheck(run.handle.policy.profiles, run.handle.view.snapshot),
     lambda run: PreemptableCheck(run.handle.policy.profiles, run.handle.view.snapshot),
-    lambda run: CooldownCheck(run.handle.policy.profiles, run.handle.now),
+    lambda run: TaskCooldownCheck(run.handle.policy.profiles, run.handle.now),
     lambda run: PodGroupPhaseCheck(run.handle.policy.profiles, run.handle.view.snapshot),
     lambda run: QueueStateCheck(run.handle.policy.profiles, run.handle.view.snapshot),
     lambda run: LifecycleCheck(run.handle.policy.profiles, run.handle.view.snapshot),

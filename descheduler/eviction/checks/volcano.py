@@ -26,7 +26,7 @@ from descheduler.model.volcano import (
 )
 from descheduler.policy.types import Profile
 
-__all__ = ["CooldownCheck", "PodGroupPhaseCheck", "PreemptableCheck", "QueueStateCheck"]
+__all__ = ["PodGroupPhaseCheck", "PreemptableCheck", "QueueStateCheck", "TaskCooldownCheck"]
 
 _SYSTEM_CLASSES = frozenset({"system-cluster-critical", "system-node-critical"})
 _SYSTEM_NAMESPACE = "kube-system"
@@ -69,7 +69,7 @@ def _stated(of: Pod | VolcanoPodGroup) -> str | None:
     return of.annotations.get(PREEMPTABLE_KEY, of.labels.get(PREEMPTABLE_KEY))
 
 
-class CooldownCheck(VerifiedCheck):
+class TaskCooldownCheck(VerifiedCheck):
     """Refuses running pods that were scheduled less than their cooldown ago."""
 
     def __init__(self, profiles: Sequence[Profile], now: datetime) -> None:

@@ -25,6 +25,8 @@ from descheduler.model.verdict import Reason, Verdict, refuse
 
 __all__ = ["MigrationLimits"]
 
+_OF_ONE_SHARD = ("MaxMigratingPerNode",)
+"""Limits that shards of a cluster have no need to divide."""
 _FEWEST_REPLICAS = 2
 """Of a workload that can spare one."""
 
@@ -71,7 +73,8 @@ class MigrationLimits:
         )
         for gate, limit, key_of, left in counted_by:
             if limit and gate not in args.skip_eviction_gates:
-                yield allowance_by_pod(key_of, left)
+                name = "" if gate in _OF_ONE_SHARD else f"{gate[0].lower()}{gate[1:]}"
+                yield allowance_by_pod(key_of, left, name)
 
     def _left_globally(self, key: str, pod: Pod) -> int:
         del key

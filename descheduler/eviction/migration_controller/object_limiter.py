@@ -55,7 +55,10 @@ class ObjectLimiter:
 
     def allowances(self) -> list[Allowance]:
         """What the run may still start, by workload and by namespace."""
-        return [allowance_by_pod(partial(self._key, scope), self._left) for scope in ("workload", "namespace")]
+        return [
+            allowance_by_pod(partial(self._key, scope), self._left, f"objectLimiters.{scope}.burst")
+            for scope in ("workload", "namespace")
+        ]
 
     def _key(self, scope: str, pod: Pod) -> tuple[str, str] | None:
         return next((key for key, _, _ in self._limits(pod) if key[0] == scope), None)

@@ -112,7 +112,11 @@ class LandingCheck(PodByPod):
             mates=_mates(bundle),
             held=candidate.held,
         )
-        return rules.refusal(landing, candidate, bundle.plugin) or self._loss(landing, candidate, bundle) or ACCEPTED
+        return (
+            rules.refusal(landing, candidate, bundle.plugin)
+            or self._selected_again(landing, candidate, bundle)
+            or ACCEPTED
+        )
 
     def take(self, candidate: Candidate, bundle: Bundle) -> Undo:
         """Books the eviction, and the landing that comes with it."""
@@ -135,7 +139,7 @@ class LandingCheck(PodByPod):
         refusal = next((answer for answer in answers if answer is not None), None)
         return refusal or (ACCEPTED if joint.is_proven or joint.verdict.value != "lands" else IN_SOME_ORDERS)
 
-    def _loss(self, landing: Landing, candidate: Candidate, bundle: Bundle) -> Verdict | None:
+    def _selected_again(self, landing: Landing, candidate: Candidate, bundle: Bundle) -> Verdict | None:
         """A refusal where the plugin would select the replacement again; of mates others have selected nothing."""
         rules = self._rules_of(bundle)
         if rules is None or not rules.args.require_gain or candidate.is_mate:

@@ -89,7 +89,6 @@ def _summed_up(
         verdict=worst(landing.verdict for landing in landings),
         landings=tuple(landings),
         cold=worst(landing.cold for landing in landings),
-        settled=worst(landing.settled for landing in landings),
         conditions=tuple(_conditions(landings)),
         certificate=next(filter(None, certificates), ""),
         num_orders=num_orders,

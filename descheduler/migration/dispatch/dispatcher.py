@@ -130,7 +130,7 @@ class Dispatcher(Generic[T]):
         """Whether the run is still on. Asked on the thread of a call, until nothing is left but to send it."""
         if self.ended(task) is not None:
             return False
-        if self._around.may_call():
+        if self._around.why_not_call():
             self.is_fenced = True
         return not self.is_fenced
 

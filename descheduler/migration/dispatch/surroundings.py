@@ -28,8 +28,9 @@ HALTED = {
 
 
 class Halting:
-    """Asked before every step. `deadline` is in seconds of `clock`, None for none; `may_call` says why not, else "".
+    """Asked before every step.
 
+    `deadline` is in seconds of `clock`, None for none. `why_not_call` says why no call may be made, else "".
     `tripped` says what a guard has found, else "".
     """
 
@@ -37,13 +38,13 @@ class Halting:
         self,
         stop: threading.Event,
         deadline: float | None,
-        may_call: Callable[[], str],
+        why_not_call: Callable[[], str],
         clock: Callable[[], float],
         tripped: Callable[[], str] = lambda: "",
     ) -> None:
         self._stop = stop
         self._deadline = deadline
-        self._may_call = may_call
+        self._why_not_call = why_not_call
         self._clock = clock
         self._tripped = tripped
 
@@ -54,7 +55,7 @@ class Halting:
 
     def _code(self) -> OutcomeCode | None:
         if self._stop.is_set():
-            return OutcomeCode.LEASE_LOST if self._may_call() else OutcomeCode.STOPPED
+            return OutcomeCode.LEASE_LOST if self._why_not_call() else OutcomeCode.STOPPED
         if self._tripped():
             return OutcomeCode.GUARD
         is_late = self._deadline is not None and self._clock() >= self._deadline
@@ -109,16 +110,17 @@ class OpenCalls:
 class Surroundings(msgspec.Struct, frozen=True):
     """What a run goes by from outside.
 
-    `halted` says why nothing further may be evicted, with the sentence for it; None while it may. `may_call` is asked
-    right before an eviction is sent, and says why not, else "". `clock` is monotonic, in seconds; `now` is aware UTC.
-    `sink` hears of outcomes and `listener` of jobs; `tell` takes what the report of the run is to say, a sentence.
+    `halted` says why nothing further may be evicted, with the sentence for it; None while it may. `why_not_call` is
+    asked right before an eviction is sent, and says why it may not be, else "". `clock` is monotonic, in seconds; `now`
+    is aware UTC. `sink` hears of outcomes and `listener` of jobs; `tell` takes what the report of the run is to say, a
+    sentence.
     """
 
     calls: Background
     paces: Paces
     open_calls: OpenCalls
     halted: Callable[[], tuple[OutcomeCode, str] | None]
-    may_call: Callable[[], str]
+    why_not_call: Callable[[], str]
     clock: Callable[[], float]
     now: Callable[[], datetime]
     sleep: Callable[[float], None]

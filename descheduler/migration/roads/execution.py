@@ -43,7 +43,7 @@ from descheduler.migration.room.none import NoRooms
 from descheduler.migration.room.placeholder.pod import PlaceholderSettings
 from descheduler.migration.room.placeholder.provider import PlaceholderRooms
 from descheduler.migration.room.provider import ReservationProvider
-from descheduler.migration.settings import ControllerSettings, DispatchSettings
+from descheduler.migration.settings import DispatchSettings, JobSettings
 from descheduler.migration.store.config_map_jobs import ConfigMapJobs
 from descheduler.migration.store.job_objects import JobObjects
 from descheduler.migration.store.journal import Journal, NewJob
@@ -108,7 +108,7 @@ class JobExecution:
         )
         broken = self._journal.fail_broken(self._looks_after_users)
         tasks = [adopted_task(job, finishes_only=True) for job in adopted.unfinished]
-        outcomes = self._controller(keeper).run(tasks)
+        outcomes = self._road(keeper).run(tasks)
         return replace(adopted, num_finished=num_moved(outcomes), outcomes=outcomes, broken=broken)
 
     def execute(self, evictions: Sequence[PlannedEviction], ledger: LimitLedger | None = None) -> tuple[Outcome, ...]:
@@ -121,7 +121,7 @@ class JobExecution:
         for name, profile in self._profiles.items():
             tasks = [JobTask(eviction) for eviction in evictions if eviction.profile == name]
             keeper = self._keeper(_terms(profile))
-            outcomes += self._controller(keeper, name, ledger).run(tasks)
+            outcomes += self._road(keeper, name, ledger).run(tasks)
         return tuple(outcomes)
 
     def carry_out_users(self, snapshot: Snapshot, scope: Scope) -> UsersJobs:
@@ -129,6 +129,8 @@ class JobExecution:
 
         Raises ExchangeError.
         """
+        if not self._storage.is_first_shard:
+            return UsersJobs()
         unclaimed = [job for job in jobs_to_judge(snapshot) if is_unclaimed(job)]
         asked = [job for job in unclaimed if self._is_users(job)]
         if not asked:
@@ -141,7 +143,7 @@ class JobExecution:
         keeper = self._keeper(_terms(profile))
         taken = [(each, self._take(each, keeper, name)) for each in judged]
         going = [(each, task) for each, task in taken if isinstance(task, JobTask)]
-        ended = self._controller(keeper).run([task for _, task in going])
+        ended = self._road(keeper).run([task for _, task in going])
         outcomes = [each for _, each in taken if isinstance(each, Outcome)]
         made = users_jobs(judged, zip([each for each, _ in going], ended, strict=True), outcomes, name)
         in_vain = (_unheeded(args, each, task) for each, task in going if each.may_evict)
@@ -179,7 +181,7 @@ class JobExecution:
         return is_unclaimed(job) and self._looks_after_users()
 
     def _looks_after_users(self) -> bool:
-        if not self._storage.in_objects:
+        if not (self._storage.in_objects and self._storage.is_first_shard):
             return False
         if self._is_alone is None:
             self._is_alone = runs_koord_descheduler(self._objects, self._around.now()) is False
@@ -207,12 +209,12 @@ class JobExecution:
             terms,
             now=around.now,
             listener=around.listener,
-            is_halted=lambda: around.halted() is not None or bool(around.may_call()),
+            is_halted=lambda: around.halted() is not None or bool(around.why_not_call()),
         )
 
-    def _controller(self, keeper: JobKeeper, name: str = "", ledger: LimitLedger | None = None) -> JobRoad:
+    def _road(self, keeper: JobKeeper, name: str = "", ledger: LimitLedger | None = None) -> JobRoad:
         """What carries out the plan of the profile `name`; without one, jobs that others have begun."""
-        settings = ControllerSettings(self._settings)
+        settings = JobSettings(self._settings)
         new_job = partial(_new_job, self._profiles.get(name))
         return JobRoad(
             self._journal,

@@ -11,6 +11,7 @@ from descheduler.migration.job.seen import Miss
 from descheduler.migration.job.steps import Evict
 from descheduler.migration.job.surge import SCALE_BACK
 from descheduler.migration.roads.keeper import Progress
+from descheduler.migration.settings import JobSettings
 from descheduler.model.koordinator.migration_job import JobConditionType, MigrationJob
 from descheduler.model.pod import Pod
 from descheduler.plan.outcome import OutcomeCode
@@ -113,13 +114,14 @@ class JobTask(DispatchTask):
         is_conflict = self.judgement is not None and self.judgement.code is OutcomeCode.CONFLICT
         return is_conflict or (self.judgement is not None and self.num_faults > most_faults)
 
-    def is_asked_again(self, now: float, budget_seconds: float) -> bool:
+    def is_asked_again(self, now: float, settings: JobSettings) -> bool:
         """Whether a refused eviction is asked for again: a budget may have room once other pods are ready."""
-        if self.judgement is None or self.judgement.code is not OutcomeCode.BUDGET:
-            return self.judgement is not None and self.judgement.retry_after_seconds is not None
-        if self.refused_since is None:
-            self.refused_since = now
-        return now - self.refused_since < budget_seconds
+        if self.judgement is None:
+            return False
+        if self.judgement.code is OutcomeCode.BUDGET:
+            return self.refused_since is not None and now - self.refused_since < settings.budget_seconds
+        wait_seconds = self.judgement.retry_after_seconds
+        return wait_seconds is not None and wait_seconds <= settings.eviction.longest_wait_seconds
 
     def wait_for_turn(self, now: float, *, asks_at: float | None = None) -> None:
         """Has the job looked at while its pod waits to be evicted, which may take long, and when that may begin."""

@@ -29,7 +29,7 @@ from descheduler.migration.roads.job_task import JobTask, Turns
 from descheduler.migration.roads.keeper import JobKeeper, Progress
 from descheduler.migration.roads.open_creations import OpenCreations
 from descheduler.migration.roads.outcomes import deleted, ended, left_out, not_landed, strange, unfinished, why_left
-from descheduler.migration.settings import ControllerSettings
+from descheduler.migration.settings import JobSettings
 from descheduler.migration.store.journal import Journal, NewJob
 from descheduler.model.koordinator.migration_job import JobPhase, JobReason, MigrationJob
 from descheduler.plan.outcome import Outcome, OutcomeCode, OutcomeKind
@@ -53,7 +53,7 @@ class JobRoad:
         journal: Journal,
         keeper: JobKeeper,
         port: RemovalPort,
-        settings: ControllerSettings,
+        settings: JobSettings,
         new_job: Callable[[PlannedEviction], NewJob],
         around: Surroundings,
         judge: Judge | None = None,
@@ -324,9 +324,11 @@ class JobRoad:
             self._dispatcher.submit(task, partial(self._calls.note_eviction, task.job, task.pod, task.asked_at))
             return
         self._listener.refused(task.job, judgement.message)
+        if judgement.code is OutcomeCode.BUDGET and task.refused_since is None:
+            task.refused_since = now
         if judgement.wants_look:
             task.due = now
-        elif judgement.kind is OutcomeKind.REFUSED and not task.is_asked_again(now, self._settings.budget_seconds):
+        elif judgement.kind is OutcomeKind.REFUSED and not task.is_asked_again(now, self._settings):
             self._give_up(task, judgement)
         else:
             wait_seconds = judgement.retry_after_seconds or self._settings.budget_wait_seconds
@@ -379,7 +381,7 @@ class JobRoad:
     def _wind_up_task(self, task: JobTask, why: str) -> None:
         """Undoes its job where the pod stays, and has a last look at it where the pod has left or may have."""
         is_looked_at = task in self._dispatcher.tasks
-        if task.job is None or task.job.has_ended or self._around.may_call():
+        if task.job is None or task.job.has_ended or self._around.why_not_call():
             return
         if not (task.may_have_left or (is_looked_at and task.end is not None)):
             task.end = partial(aborted, message=why)

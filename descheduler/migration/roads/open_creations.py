@@ -65,7 +65,7 @@ class OpenCreations:
             if self._is_halted():
                 self._clear_in_haste(self._left[number:])
                 break
-            if self._around.may_call() or not self._clear(task):
+            if self._around.why_not_call() or not self._clear(task):
                 self._around.tell(_may_be_left(task))
         self._left.clear()
 
@@ -87,7 +87,7 @@ class OpenCreations:
     def _clear_in_haste(self, tasks: Sequence[JobTask]) -> None:
         """One try for all of `tasks` together: the run has to end."""
         submit = self._around.calls.submit
-        tries = [] if self._around.may_call() else [submit(partial(self._remove, task)) for task in tasks]
+        tries = [] if self._around.why_not_call() else [submit(partial(self._remove, task)) for task in tasks]
         self._await(tries, self._haste_seconds)
         for task, tried in zip_longest(tasks, tries):
             is_settled = self._around.clock() >= task.creation_settles_at

@@ -44,9 +44,10 @@ def execute(
 
     First calls start in plan order, or with `care`, which is asked for where there are evictions. Nothing is sent for a
     uid that was requested before, or once the run is halted (by a signal, for example); calls in flight are then
-    awaited. `around.may_call` is asked right before each call, on the thread that makes it. A call that did not clearly
-    fail counts as an eviction, against limits too, until the pod was seen alive after the call could no longer take
-    effect; `around.open_calls` is told of every call until then. Limits are those of `ledger`, else of the settings.
+    awaited. `around.why_not_call` is asked right before each call, on the thread that makes it. A call that did not
+    clearly fail counts as an eviction, against limits too, until the pod was seen alive after the call could no
+    longer take effect; `around.open_calls` is told of every call until then. Limits are those of `ledger`, else of the
+    settings.
     """
     tasks = [_task(position, eviction, settings) for position, eviction in enumerate(evictions)]
     bundles = Bundles(tasks)

@@ -124,9 +124,11 @@ class JobProfile(msgspec.Struct, frozen=True):
 class JobStorage(msgspec.Struct, frozen=True):
     """Where jobs are kept: as PodMigrationJobs, or as ConfigMaps of `namespace`.
 
-    `owner` tells those of one policy, in this run and the next; it may be the value of a label.
+    `owner` tells those of one policy, in this run and the next; it may be the value of a label. Jobs of
+    users are for runs of the whole cluster, or else for its `is_first_shard`.
     """
 
     owner: str
     namespace: str
     in_objects: bool
+    is_first_shard: bool = True

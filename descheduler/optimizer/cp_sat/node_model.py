@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
+from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.arrays import PENDING, Ints
 from descheduler.optimizer.objective import Neighbourhood, Term
-from descheduler.optimizer.placement import Arrangement
 
 if TYPE_CHECKING:
     from ortools.sat.python import cp_model

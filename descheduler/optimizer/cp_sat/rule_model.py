@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.arrays import PENDING, Ints
 from descheduler.optimizer.cp_sat.node_model import NodeModel
-from descheduler.optimizer.placement import Arrangement
 from descheduler.optimizer.rules import AtMost, MinDomains, MoveLimit, Together
 
 if TYPE_CHECKING:

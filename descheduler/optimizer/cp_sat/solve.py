@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.cp_sat.node_model import NodeModel
 from descheduler.optimizer.cp_sat.rule_model import state_rules
 from descheduler.optimizer.objective import Neighbourhood, PreparedObjective
-from descheduler.optimizer.placement import Arrangement
 
 __all__ = ["Solved", "solve_neighbourhood"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.arrays import Ints
-from descheduler.optimizer.placement import Arrangement
 
 __all__ = ["fullest", "place_on_fullest"]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.arrays import Ints
 from descheduler.optimizer.objectives.weighted_sample import weighted_sample
-from descheduler.optimizer.placement import Arrangement
 
 __all__ = ["nearly_fitting", "with_room"]
 

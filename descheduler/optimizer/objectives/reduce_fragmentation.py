@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.arrays import PENDING, Floats, Ints
 from descheduler.optimizer.limits import Budget, Limits
 from descheduler.optimizer.local_search import climb_best_first
 from descheduler.optimizer.objective import Model, Neighbourhood, Value, eviction_cost
 from descheduler.optimizer.objectives.weighted_sample import weighted_sample
-from descheduler.optimizer.placement import Arrangement
 from descheduler.optimizer.problem import Problem
 
 __all__ = ["ReduceFragmentation", "ReduceFragmentationGoal"]
@@ -20,6 +20,8 @@ __all__ = ["ReduceFragmentation", "ReduceFragmentationGoal"]
 _FIRST_PLAN = Limits(work=2.0)
 _MOVED_AT_ONCE = 4
 _MOST_NODES = 20
+_SHARE_OF_ONES = 0.9
+"""In so many neighbourhoods a node has one pod of a kind at most; in so many of the others two, and so on."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,6 +64,8 @@ class ReduceFragmentationGoal:
         self._problem, self._resource, self._classes, self._weight = problem, resource, classes, weight
         self._capacity: Floats = np.ascontiguousarray(problem.part_capacity.T, dtype=np.float64)
         self._unit = 1.0 + float(problem.cost.sum())
+        look = np.column_stack((problem.need, problem.pod_class, problem.cost))
+        self._kind: Ints = np.unique(look, axis=0, return_inverse=True)[1].reshape(-1)
 
     def value(self, assignment: Ints) -> Value:
         """(capacity stranded, cost of the moves)."""
@@ -120,7 +124,7 @@ class ReduceFragmentationGoal:
         moved = rng.permutation(self._problem.moved(placement.at))[: int(rng.integers(0, _MOVED_AT_ONCE + 1))]
         first = np.concatenate((placement.at[moved], placement.origins[moved]))
         first = first[first != PENDING] if parts is None else parts.machine[first[first != PENDING]]
-        return choose_dear_nodes(placement, stranded, rng, num_pods, first=np.unique(first))
+        return choose_dear_nodes(placement, stranded, rng, num_pods, first=np.unique(first), kind=self._kind)
 
     def add_to(self, model: Model, placement: Arrangement, neighbourhood: Neighbourhood) -> None:
         """Maximises the slots of all classes, which is the same: what is free in total stays."""
@@ -151,23 +155,41 @@ def stranded_for(need: Ints, resource: int, free: Sequence[Floats]) -> Floats:
 
 
 def choose_dear_nodes(
-    placement: Arrangement, cost: Floats, rng: np.random.Generator, num_pods: int, *, first: Ints | None = None
+    placement: Arrangement, cost: Floats, rng: np.random.Generator, num_pods: int, *, first: Ints, kind: Ints
 ) -> Neighbourhood:
-    """As many nodes as have `num_pods` pods, two at least, with all their pods or a sample.
+    """As many nodes as have `num_pods` pods, two at least, with a few pods of each kind (int64[P]) from each.
 
     They are drawn without replacement by their costs (float64[N]), after those in `first`. Where nodes are made of
     parts, machines are drawn, each with all its nodes: `cost` and `first` are of machines.
     """
     weights = cost + 0.1 * cost.mean() + 1e-9
     order = weighted_sample(np.arange(len(weights)), weights, rng, len(weights))
-    if first is not None:
-        order = np.concatenate((first, order[~np.isin(order, first)]))
-    order = order[:_MOST_NODES]
+    order = np.concatenate((first, order[~np.isin(order, first)]))[:_MOST_NODES]
     parts = placement.problem.parts
     nodes = [order[[rank]] if parts is None else parts.nodes_of[one] for rank, one in enumerate(order.tolist())]
-    pods = [np.concatenate([placement.evictable_on(node) for node in some.tolist()]) for some in nodes]
+    most = int(rng.geometric(_SHARE_OF_ONES))
+    pods = [
+        _few_of_each(
+            np.concatenate([placement.evictable_on(node) for node in some.tolist()]), placement, kind, rng, most
+        )
+        for some in nodes
+    ]
     count = max(2, int(np.searchsorted(np.cumsum([len(some) for some in pods]), num_pods, side="right")))
     chosen = np.concatenate(pods[:count])
     if len(chosen) > num_pods:
         chosen = rng.choice(chosen, size=num_pods, replace=False)
     return Neighbourhood(np.sort(np.concatenate(nodes[:count])), np.sort(chosen))
+
+
+def _few_of_each(pods: Ints, placement: Arrangement, kind: Ints, rng: np.random.Generator, most: int) -> Ints:
+    """At most `most` pods of a kind from each node, at random: which of equal pods goes costs the solver its time."""
+    left = rng.permutation(pods)
+    found: list[Ints] = []
+    for _ in range(most):
+        at = placement.at[left]
+        _, first = np.unique(
+            np.column_stack((at, kind[left], at == placement.origins[left])), axis=0, return_index=True
+        )
+        found.append(left[first])
+        left = np.delete(left, first)
+    return np.concatenate(found)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.arrays import PENDING
-from descheduler.optimizer.placement import Arrangement
 from descheduler.optimizer.problem import Problem
 from descheduler.optimizer.rules import AtMost, MoveLimit
 

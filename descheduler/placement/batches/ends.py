@@ -14,8 +14,8 @@ from random import Random
 from typing import NamedTuple
 
 from descheduler.model.pod import Pod
+from descheduler.placement.framework.attempt import put_on_node
 from descheduler.placement.framework.evaluation import PodEvaluation
-from descheduler.placement.framework.feasibility import put_on_node
 from descheduler.placement.framework.units import priority_of
 from descheduler.placement.landings.candidates import UnplacedReplacement
 from descheduler.placement.landings.deciding import free_pods

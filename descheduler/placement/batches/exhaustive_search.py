@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from descheduler.placement.framework.attempt import put_on_node
 from descheduler.placement.framework.evaluation import PodEvaluation
-from descheduler.placement.framework.feasibility import put_on_node
 from descheduler.placement.framework.scheduler_model import DoubtOf
 from descheduler.placement.landings.candidates import UnplacedReplacement
 from descheduler.placement.landings.pending_pods import PendingPods

@@ -110,7 +110,6 @@ class JointProof:
             verdict=worst(landing.verdict for landing in landings),
             landings=landings,
             cold=worst(landing.cold for landing in landings),
-            settled=worst(landing.settled for landing in landings),
             conditions=tuple(dict.fromkeys(sentence for landing in landings for sentence in landing.conditions)),
             certificate=finding.certificate,
             num_orders=finding.num_orders,
@@ -178,7 +177,7 @@ def _landing(candidate: LandingCandidate, finding: Finding, cold: dict[UnplacedR
         assert candidate.landing is not None  # noqa: S101 - it is one or the other
         return candidate.landing
     landing = finding.landings[unplaced]
-    return msgspec.structs.replace(landing, cold=cold.get(unplaced, landing.settled))
+    return msgspec.structs.replace(landing, cold=cold.get(unplaced, landing.verdict))
 
 
 def _with_open_choices(landings: tuple[Landing, ...]) -> tuple[Landing, ...]:
@@ -199,4 +198,4 @@ def _either(landing: Landing, other: Landing) -> Landing:
     condition = of_live_size(landing.victim) if gets_live_size else of_template_size(landing.victim)
     verdict = worst((lands.verdict, LandingVerdict.LANDS_IF))
     conditions = (*lands.conditions, condition)
-    return msgspec.structs.replace(lands, verdict=verdict, settled=verdict, conditions=conditions)
+    return msgspec.structs.replace(lands, verdict=verdict, conditions=conditions)

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from descheduler.placement.batches.exhaustive_search import Assignment
+from descheduler.placement.framework.attempt import Picker, Placement, first_of_ties, put_on_node
 from descheduler.placement.framework.evaluation import Choice, PodEvaluation
-from descheduler.placement.framework.feasibility import Picker, Placement, first_of_ties, put_on_node
 from descheduler.placement.landings.candidates import UnplacedReplacement
 from descheduler.placement.landings.landing import Landing
 from descheduler.placement.landings.pending_pods import PendingPods

@@ -23,7 +23,7 @@ from descheduler.placement.batches.exhaustive_search import (
 from descheduler.placement.batches.relocation import Relocation
 from descheduler.placement.batches.sequential_placement import SequentialPlacer, SequentialRun, random_pick
 from descheduler.placement.batches.single_landings import single_landings
-from descheduler.placement.framework.feasibility import Picker, first_of_ties
+from descheduler.placement.framework.attempt import Picker, first_of_ties
 from descheduler.placement.framework.scheduler_model import SchedulerModel
 from descheduler.placement.landings.candidates import UnplacedReplacement, first_priority
 from descheduler.placement.landings.competitors import goes_first
@@ -360,6 +360,5 @@ def _under(conditions: tuple[str, ...], landing: Landing) -> Landing:
         landing,
         verdict=conditional,
         cold=conditional,
-        settled=conditional,
         conditions=(*landing.conditions, *conditions),
     )

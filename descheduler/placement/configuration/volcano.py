@@ -6,26 +6,24 @@ and an argument of the wrong type counts as not given. Both are warnings here; w
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TypeAlias
 
 import msgspec
 from msgspec.structs import replace
 
 from descheduler.documents.decode import Path as FieldPath
 from descheduler.documents.decode import Strictness
-from descheduler.documents.document import Document, TreeNode, kind_of
+from descheduler.documents.document import Document, kind_of
 from descheduler.documents.problems import DocumentProblem, PolicyError, did_you_mean, shown
 from descheduler.documents.source import read_document
+from descheduler.placement.configuration.volcano_arguments import KNOWN_ARGUMENTS, ArgumentReader, Arguments
 from descheduler.placement.configuration.volcano_version import MEASURED, MODELLED_ACTIONS, VolcanoVersion
 from descheduler.policy.checks import Checks, in_order
 from descheduler.policy.shared_args import Args
 
 __all__ = [
     "DEFAULT_CONFIGURATION",
-    "ArgumentValue",
-    "Arguments",
     "PluginOption",
     "VolcanoConfiguration",
     "VolcanoVersion",
@@ -36,62 +34,6 @@ __all__ = [
 ]
 
 _LENIENT = Strictness("warning", "warning")
-ArgumentValue: TypeAlias = bool | int | float | str
-_MODES = {"GPUSharingEnable": bool, "GPUNumberEnable": bool, "VGPUEnable": bool, "NodeLockEnable": bool}
-_ARGUMENTS: Mapping[str, Mapping[str, type]] = {
-    "binpack": {
-        "binpack.weight": int,
-        "binpack.cpu": int,
-        "binpack.memory": int,
-        "binpack.resources": str,
-        "binpack.resources.*": int,
-    },
-    "deviceshare": {
-        **{f"deviceshare.{name}": kind for name, kind in _MODES.items()},
-        "deviceshare.SchedulePolicy": str,
-        "deviceshare.ScheduleWeight": int,
-        "deviceshare.KnownGeometriesCMName": str,
-        "deviceshare.KnownGeometriesCMNamespace": str,
-    },
-    "nodeorder": {
-        f"{name}.weight": int
-        for name in (
-            "leastrequested",
-            "mostrequested",
-            "balancedresource",
-            "nodeaffinity",
-            "podaffinity",
-            "tainttoleration",
-            "imagelocality",
-            "podtopologyspread",
-        )
-    },
-    "nodegroup": {},
-    "overcommit": {"overcommit-factor": float},
-    "predicates": {
-        **{
-            f"predicate.{name}Enable": bool
-            for name in (
-                "NodeAffinity",
-                "NodePorts",
-                "TaintToleration",
-                "PodAffinity",
-                "NodeVolumeLimits",
-                "VolumeZone",
-                "PodTopologySpread",
-                "VolumeBinding",
-                "DynamicResourceAllocation",
-                "Proportional",
-                "Cache",
-            )
-        },
-        "predicate.resources": str,
-        "predicate.resources.*": float,
-    },
-    "sla": {"sla-waiting-time": str},
-    "tdm": {"tdm.revocable-zone.*": str, "tdm.evict.period": str},
-}
-"""What the modelled plugins read, by plugin; a key that ends with `*` stands for all that begin so."""
 _UNMODELLED = frozenset(
     {
         "cdp",
@@ -99,41 +41,18 @@ _UNMODELLED = frozenset(
         "network-topology-aware",
         "numaaware",
         "rescheduling",
-        "resource-strategy-fit",
         "resourcequota",
         "task-topology",
         "usage",
     }
 )
 """Plugins of Volcano's own that are not modelled."""
-_UNMEASURED = frozenset({"nodegroup", "tdm"})
+_HEARD_BY: Mapping[str, frozenset[str]] = {
+    "task-topology": frozenset(f"volcano.sh/task-topology-{key}" for key in ("affinity", "anti-affinity", "task-order"))
+}
+"""Plugin → annotations of a PodGroup: of a job without any of them the plugin says nothing."""
+_UNMEASURED = frozenset({"nodegroup", "resource-strategy-fit", "tdm"})
 """Plugins that are modelled by what is written of them, and were not measured."""
-
-
-class Arguments(msgspec.Struct, frozen=True):
-    """Arguments of a plugin or an action that have the type that it reads."""
-
-    values: Mapping[str, ArgumentValue] = {}
-
-    def whole(self, key: str, default: int) -> int:
-        """An integer."""
-        found = self.values.get(key, default)
-        return found if isinstance(found, int) else default
-
-    def number(self, key: str, default: float) -> float:
-        """A number."""
-        found = self.values.get(key, default)
-        return default if isinstance(found, str) else float(found)
-
-    def switch(self, key: str, *, default: bool) -> bool:
-        """A boolean."""
-        found = self.values.get(key, default)
-        return found if isinstance(found, bool) else default
-
-    def text(self, key: str) -> str:
-        """A text, empty without one."""
-        found = self.values.get(key, "")
-        return found if isinstance(found, str) else ""
 
 
 class PluginOption(msgspec.Struct, frozen=True):
@@ -172,12 +91,23 @@ class VolcanoConfiguration(msgspec.Struct, frozen=True):
     @property
     def doubt(self) -> str:
         """Why the landing of a pod that Volcano places may not be certain, or an empty string."""
+        return self._doubt(self.unmodelled)
+
+    def doubt_about(self, annotations: Mapping[str, str]) -> str:
+        """The same of a pod whose PodGroup has these annotations."""
+        return self._doubt([name for name in self.unmodelled if _speaks_of(name, annotations)])
+
+    def _doubt(self, unmodelled: Sequence[str]) -> str:
         doubts = (
-            ("parts of Volcano that are not modelled", self.unmodelled),
+            ("parts of Volcano that are not modelled", unmodelled),
             ("plugins of Volcano that were not measured", self.unmeasured),
         )
         found = [f"{what}: {', '.join(names)}" for what, names in doubts if names]
         return "; ".join(found) or self.version.doubt
+
+
+def _speaks_of(plugin: str, annotations: Mapping[str, str]) -> bool:
+    return plugin not in _HEARD_BY or not _HEARD_BY[plugin].isdisjoint(annotations)
 
 
 class _PluginSection(Args, frozen=True):
@@ -283,6 +213,10 @@ class _Reader(msgspec.Struct, frozen=True):
     modelled: Collection[str]
     version: VolcanoVersion
 
+    @property
+    def _arguments(self) -> ArgumentReader:
+        return ArgumentReader(self.checks, self.version)
+
     def read(self, section: _Section) -> VolcanoConfiguration:
         """The whole configuration."""
         tiers = tuple([self._tier(tier, index) for index, tier in enumerate(section.tiers)])
@@ -294,7 +228,7 @@ class _Reader(msgspec.Struct, frozen=True):
             actions=actions,
             tiers=tiers,
             action_arguments={
-                action.name: self._arguments(action.arguments, ("configurations", index, "arguments"), None)
+                action.name: self._arguments.read(action.arguments, ("configurations", index, "arguments"), None)
                 for index, action in enumerate(section.configurations)
             },
             unmodelled=(*(name for name in actions if name not in MODELLED_ACTIONS), *unknown),
@@ -328,50 +262,22 @@ class _Reader(msgspec.Struct, frozen=True):
         name = section.name
         if name not in self.modelled:
             is_known = name in _UNMODELLED
-            text = "is not modelled; what it decides is unknown" if is_known else "is not a plugin of Volcano; ignored"
+            heard = (
+                f" about jobs with an annotation of {', '.join(sorted(_HEARD_BY[name]))}" if name in _HEARD_BY else ""
+            )
+            text = (
+                f"is not modelled; what it decides{heard} is unknown"
+                if is_known
+                else "is not a plugin of Volcano; ignored"
+            )
             hint = "" if is_known else did_you_mean(name, (*self.modelled, *_UNMODELLED))
             self.checks.warn((*path, "name"), f"plugin {shown(name)} {text}{hint}")
         return PluginOption(
             name,
             frozenset(spelled for field, spelled in _SWITCHES.items() if getattr(section, field) is False),
             bool(section.enable_hierarchy),
-            self._arguments(section.arguments, (*path, "arguments"), _ARGUMENTS.get(name)),
+            self._arguments.read(section.arguments, (*path, "arguments"), KNOWN_ARGUMENTS.get(name)),
         )
-
-    def _arguments(self, node: object, path: FieldPath, known: Mapping[str, type] | None) -> Arguments:
-        """Those that are read; `known` is None for whoever says nothing of its arguments."""
-        if not isinstance(node, TreeNode) or node.value is None:
-            return Arguments()
-        if not isinstance(node.value, Mapping):
-            self.checks.fail_load(path, f"expected an object, found {kind_of(node)}")
-            return Arguments()
-        found: dict[str, ArgumentValue] = {}
-        for key, member in node.value.items():
-            value = member.node.value
-            kind = _kind_of_argument(key, known) if known is not None else type(value)
-            if kind is None:
-                self.checks.warn((*path, key), f"is not read{did_you_mean(key, known or ())}")
-            elif isinstance(value, ArgumentValue) and (read := self._argument(value, kind)) is not None:
-                found[key] = read
-            else:
-                wanted = {int: "an integer", float: "a number", bool: "a boolean", str: "a string"}.get(
-                    kind, "a scalar"
-                )
-                self.checks.warn((*path, key), f"expected {wanted}, found {kind_of(member.node)}; the default holds")
-        return Arguments(found)
-
-    def _argument(self, value: ArgumentValue, kind: type) -> ArgumentValue | None:
-        if kind is bool and self.version.reads_quoted_bools and value in ("true", "false"):
-            return value == "true"
-        if type(value) is kind:
-            return value
-        return float(value) if kind is float and type(value) is int else None
-
-
-def _kind_of_argument(key: str, known: Mapping[str, type]) -> type | None:
-    if key in known:
-        return known[key]
-    return next((kind for name, kind in known.items() if name.endswith("*") and key.startswith(name[:-1])), None)
 
 
 DEFAULT_CONFIGURATION: Mapping[str, object] = {

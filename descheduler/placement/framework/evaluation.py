@@ -117,6 +117,17 @@ class _Apart(_LeftOut):
         return f"{super().short} simultaneously"
 
 
+class _OfOtherShard(NamedTuple):
+    """A node is not one of those that the run counts on."""
+
+    reason: str = "node(s) belonged to other shards"
+    short: str = "node(s) belong to other shards"
+
+
+SHARD = "Shard"
+"""In the place of the plugin that keeps replacements to the nodes of the run's shard."""
+
+
 class Narrowing:
     """The nodes that PreFilter leaves of all: `nodes`, None for every node, by `plugins`, in running order."""
 
@@ -208,11 +219,22 @@ class PodEvaluation:
         if self.refusals:
             return self.refusals[0]
         if self.narrowed is not None and not self.narrowed[node]:
+            if self.narrowed_by == (SHARD,):
+                return Obstacle.of(SHARD, Code.UNRESOLVABLE, _OfOtherShard())
             return Obstacle.of(self.narrowed_by[0], Code.UNRESOLVABLE, _LeftOut(self.narrowed_by))
         obstacles = self.obstacles_on(node)
         if not obstacles:
             raise ValueError(f"node {self.cycle.cluster.table.nodes[node].name} is feasible")
         return obstacles[0]
+
+    def keep_to(self, nodes: BoolMask) -> None:
+        """Closes all nodes but these: the run counts on no node of another shard."""
+        if self.refusals:
+            return
+        self.feasible = self.feasible & nodes
+        self.narrowed = nodes if self.narrowed is None else self.narrowed & nodes
+        self.narrowed_by = self.narrowed_by or (SHARD,)
+        self._nodes = self._num_nodes = None
 
     def open_for_good(self) -> BoolMask:
         """The nodes that no plugin closes to the pod whatever is moved: all others never take it."""

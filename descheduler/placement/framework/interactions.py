@@ -90,7 +90,10 @@ class Meetings:
                 self._on.setdefault(place, []).append(some)
 
     def on(self, place: int) -> Places:
-        """Those that bear on the pod of this place, it itself among them where another one like it would."""
+        """The places of pods that bear on the pod of `place`.
+
+        `place` is among them where another pod like it would bear on it.
+        """
         found = self._on.get(place, ())
         if len(found) <= 1:
             return found[0] if found else np.empty(0, dtype=np.intp)
@@ -353,7 +356,7 @@ class JoinedInteractions(Interplay):
         return rule in self._by_plugin and not self._by_plugin[rule].is_local(pod)
 
     def closing(self, gathered: GatheredPods) -> Meetings:
-        """Which pods may close the node that they are on to which others by any of the plugins."""
+        """Which pods may close their node to which others, by any of the plugins."""
         if self._closes_anything:
             return gathered.all_meetings()
         return Meetings(len(gathered.pods), (each for plugin in self._closings for each in plugin.closing(gathered)))

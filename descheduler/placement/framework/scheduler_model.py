@@ -14,9 +14,9 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 import numpy as np
 
 from descheduler.model.pod import Pod
+from descheduler.placement.framework.attempt import Attempt, Picker, first_of_ties, put_on_node
 from descheduler.placement.framework.evaluation import Evaluator, PodEvaluation
 from descheduler.placement.framework.extension_points import SpreadConstraint
-from descheduler.placement.framework.feasibility import Attempt, Picker, first_of_ties, put_on_node
 from descheduler.placement.framework.interactions import Interplay
 from descheduler.placement.framework.obstacle import Obstacle
 from descheduler.placement.framework.obstacle_counts import ObstacleCounts
@@ -91,9 +91,16 @@ class SchedulerModel(Evaluator, Interplay, Protocol):
         del evaluation
         return None
 
-    def evaluate_binding(self, pod: Pod, company: Company | None = None) -> PodEvaluation:
-        """The same as `evaluate`, where a pod is refused that passes filters and is never bound."""
+    def evaluate_binding(
+        self, pod: Pod, company: Company | None = None, within: BoolMask | None = None
+    ) -> PodEvaluation:
+        """The same as `evaluate`, where a pod is refused that passes filters and is never bound.
+
+        Nodes that are not `within` the run's shard count as closed, although the scheduler may choose one of them.
+        """
         evaluation = self.evaluate(pod, company)
+        if within is not None:
+            evaluation.keep_to(within)
         fault = self.why_unbound(evaluation)
         return evaluation if fault is None else self.refused(evaluation.cycle, (fault,))
 

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 import msgspec
 
 from descheduler.model.pod import Pod
-from descheduler.placement.framework.feasibility import Attempt
+from descheduler.placement.framework.attempt import Attempt
 
 __all__ = ["Unit", "UnitAttempt", "priority_of", "queue_order"]
 

@@ -7,20 +7,23 @@ from datetime import datetime
 from typing import NamedTuple
 
 import msgspec
+import numpy as np
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.annotations import KAI_ANNOTATIONS, KUEUE_ANNOTATIONS
 from descheduler.model.held_room import HeldRoom
 from descheduler.model.koordinator.scheduler_name import scheduler_name_of
 from descheduler.model.pod import Pod
+from descheduler.model.shard import Shard
+from descheduler.placement.framework.attempt import Attempt, Picker, first_of_ties, place
 from descheduler.placement.framework.evaluation import PodEvaluation
-from descheduler.placement.framework.feasibility import Attempt, Picker, first_of_ties, place
 from descheduler.placement.framework.scheduler_model import DoubtOf, SchedulerModel
 from descheduler.placement.framework.units import priority_of
 from descheduler.placement.landings.landing import Landing, LandingVerdict
 from descheduler.placement.replacements.answer import Returns, not_created
 from descheduler.placement.replacements.replacement import Replacement, ReplacementMaker
 from descheduler.placement.schedulers.schedulers import Schedulers
+from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.placement_forms import PlacementForms
 from descheduler.placement.shadow.shadow_cluster import Company, ShadowCluster
@@ -47,7 +50,7 @@ class UnplacedReplacement(msgspec.Struct, frozen=True, eq=False):
     empty where everything is known. Refusals of `optional` plugins may mean nothing to that scheduler. `alternative` is
     the same of another size, which admission may give it. `unit` are the pods that are placed together with it, itself
     among them; empty for one alone. On the node `held_on` room is held for it before its victim leaves; "" without
-    that.
+    that. It is counted on no node but those `within`, all where that is None.
     """
 
     victim: Pod
@@ -61,6 +64,7 @@ class UnplacedReplacement(msgspec.Struct, frozen=True, eq=False):
     alternative: UnplacedReplacement | None = None
     unit: tuple[Pod, ...] = ()
     held_on: str = ""
+    within: BoolMask | None = None
 
     @property
     def unit_id(self) -> str:
@@ -73,8 +77,8 @@ class UnplacedReplacement(msgspec.Struct, frozen=True, eq=False):
         That is asked before any of the unit is placed: `unit_is_begun` says that others of it are.
         """
         if not self.unit:
-            return self.scheduler.evaluate_binding(self.pod)
-        evaluation = self.scheduler.evaluate_binding(self.pod, Company(self.unit))
+            return self.scheduler.evaluate_binding(self.pod, within=self.within)
+        evaluation = self.scheduler.evaluate_binding(self.pod, Company(self.unit), self.within)
         waits = () if unit_is_begun or evaluation.refusals else self.scheduler.held_back(self.unit)
         return self.scheduler.refused(evaluation.cycle, waits) if waits else evaluation
 
@@ -137,6 +141,7 @@ class CandidateMaker:
         self._schedulers = schedulers
         self._forms = forms
         self._alike: dict[PlacementClass, _Alike] = {}
+        self._within = _nodes_of(snapshot.shard, cluster)
 
     def ends_owner(self, victim: Pod) -> bool:
         """Whether the owner of `victim`, or its part that the pod is, fails or ends with an eviction of it alone."""
@@ -216,7 +221,13 @@ class CandidateMaker:
             alike.optional,
             alternative,
             (form,) if alike.scheduler.unit_of(form) else (),
+            within=self._within,
         )
+
+
+def _nodes_of(shard: Shard, cluster: ShadowCluster) -> BoolMask | None:
+    """The nodes of the shard, which all replacements share; None for all nodes."""
+    return None if shard.is_whole else np.array([shard.owns(node) for node in cluster.table.nodes], dtype=bool)
 
 
 class _Alike(NamedTuple):
@@ -241,7 +252,7 @@ def _settled(
     cause: str = "",
 ) -> LandingCandidate:
     """The candidate of which it is clear what becomes of it, without looking at nodes."""
-    landing = Landing(replacement.victim, replacement, verdict, verdict, verdict, message=message, cause=cause)
+    landing = Landing(replacement.victim, replacement, verdict, verdict, message=message, cause=cause)
     return LandingCandidate(replacement.victim, leaves=leaves, is_moved=is_moved, landing=landing)
 
 

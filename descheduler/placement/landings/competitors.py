@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from descheduler.placement.framework.attempt import Placement, put_on_node
 from descheduler.placement.framework.evaluation import PodEvaluation
-from descheduler.placement.framework.feasibility import Placement, put_on_node
 from descheduler.placement.framework.units import Unit
 from descheduler.placement.landings.candidates import UnplacedReplacement
 from descheduler.placement.landings.pending_groups import Competitor

@@ -8,8 +8,8 @@ from msgspec.structs import replace
 
 from descheduler.model.held_room import HeldRoom
 from descheduler.model.pod import Pod
+from descheduler.placement.framework.attempt import put_on_node
 from descheduler.placement.framework.evaluation import Choice, PodEvaluation
-from descheduler.placement.framework.feasibility import put_on_node
 from descheduler.placement.framework.obstacle import Obstacle
 from descheduler.placement.framework.units import priority_of
 from descheduler.placement.landings.bookings import Decision
@@ -73,7 +73,7 @@ class Decider:
             self._early_rooms.give_up(candidate.victim)
             decision = self._beside_doubtful(candidate, self._settle(candidate, trial))
             decision = self._beside_others(candidate, decision)
-            if decision.landing.settled not in self._unbooked:
+            if decision.landing.verdict not in self._unbooked:
                 trial.keep()
             return decision
 
@@ -84,7 +84,7 @@ class Decider:
         if (
             unplaced is None
             or unplaced.held_on
-            or landing.settled not in (LandingVerdict.LANDS, LandingVerdict.LANDS_IF)
+            or landing.verdict not in (LandingVerdict.LANDS, LandingVerdict.LANDS_IF)
         ):
             return decision
         pods = list(self._pending.doubtful(first_priority(unplaced)))
@@ -155,7 +155,7 @@ class Decider:
         if competition is None or competition.placement is None:
             behind = "" if competition is None else forestalled(competition.competitor, unplaced, self._cluster.table)
             landing = not_landed(unplaced, evaluation, cold=cold, behind=behind)
-            waits = landing.settled is LandingVerdict.NO and not unplaced.doubt
+            waits = landing.verdict is LandingVerdict.NO and not unplaced.doubt
             return Decision(landing, unplaced.pod if waits else None)
         conditions = (competition.competitor.condition,)
         landing = landed(unplaced, competition.placement, self._cluster, cold=cold, conditions=conditions)
@@ -279,4 +279,4 @@ def _no_room_for(unplaced: UnplacedReplacement, room: HeldRoom, causes: str) -> 
 
 def _nowhere(unplaced: UnplacedReplacement, message: str, refusal: Obstacle | None = None) -> Landing:
     no = LandingVerdict.NO
-    return Landing(unplaced.victim, unplaced.replacement, no, no, no, message=message, refusal=refusal)
+    return Landing(unplaced.victim, unplaced.replacement, no, no, message=message, refusal=refusal)

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from descheduler.model.pod import Pod
-from descheduler.placement.framework.feasibility import put_on_node
+from descheduler.placement.framework.attempt import put_on_node
 from descheduler.placement.landings.candidates import UnplacedReplacement
 from descheduler.placement.shadow.shadow_cluster import Cycle, Placed, ShadowCluster
 

@@ -64,7 +64,6 @@ class Landing(msgspec.Struct, frozen=True, gc=False):
     replacement: Replacement
     verdict: LandingVerdict
     cold: LandingVerdict
-    settled: LandingVerdict
     node: str | None = None
     ties: tuple[str, ...] = ()
     total: int = 0
@@ -91,7 +90,7 @@ class Landing(msgspec.Struct, frozen=True, gc=False):
         """The same where it hangs on `condition` as well; the gravest of both."""
         verdict, cold = (worst((each, LandingVerdict.LANDS_IF)) for each in (self.verdict, self.cold))
         conditions = (*self.conditions, condition)
-        return msgspec.structs.replace(self, verdict=verdict, settled=verdict, cold=cold, conditions=conditions)
+        return msgspec.structs.replace(self, verdict=verdict, cold=cold, conditions=conditions)
 
 
 class JointVerdict(msgspec.Struct, frozen=True):
@@ -106,7 +105,6 @@ class JointVerdict(msgspec.Struct, frozen=True):
     verdict: LandingVerdict
     landings: tuple[Landing, ...]
     cold: LandingVerdict
-    settled: LandingVerdict
     conditions: tuple[str, ...] = ()
     certificate: str = ""
     num_orders: int = 1

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from msgspec.structs import replace
 
 from descheduler.model.pod import Pod
+from descheduler.placement.framework.attempt import Placement
 from descheduler.placement.framework.evaluation import PodEvaluation
-from descheduler.placement.framework.feasibility import Placement
 from descheduler.placement.framework.koordinator.allocation import allocations_of
 from descheduler.placement.framework.obstacle_counts import ObstacleCounts
 from descheduler.placement.landings.candidates import UnplacedReplacement
@@ -78,7 +78,6 @@ def landed(
         unplaced.replacement,
         verdict=settled,
         cold=settled if cold is None else cold,
-        settled=settled,
         node=node,
         ties=tuple(map(names.__getitem__, choice.ties)),
         total=choice.total,
@@ -101,7 +100,7 @@ def as_likely(landing: Landing, cause: str) -> Landing:
     message = _likely(landing.node or "", f"{cause}, and other pods may get its last node")
     if landing.verdict not in (LandingVerdict.LANDS, LandingVerdict.LANDS_IF):
         return landing
-    return replace(landing, verdict=verdict, settled=verdict, cold=cold, message=message, cause=cause)
+    return replace(landing, verdict=verdict, cold=cold, message=message, cause=cause)
 
 
 def on_any(landing: Landing, nodes: Iterable[str], cause: str) -> Landing:
@@ -117,7 +116,7 @@ def as_unknown(landing: Landing, cause: str) -> Landing:
     """`landing` on no node, where it depends for `cause` on which nodes other pods get."""
     unknown = LandingVerdict.UNKNOWN
     message = f"{cause}, and other pods may leave it a node; by the prediction {landing.message}"
-    return replace(landing, verdict=unknown, settled=unknown, cold=unknown, message=message, cause=cause)
+    return replace(landing, verdict=unknown, cold=unknown, message=message, cause=cause)
 
 
 def _likely(node: str, why: str) -> str:
@@ -144,7 +143,6 @@ def not_landed(
         unplaced.replacement,
         verdict=settled,
         cold=settled if cold is None else cold,
-        settled=settled,
         message=message,
         obstacles={} if evaluation.fits else obstacles.by_reason(),
         cause=cause,
@@ -160,7 +158,7 @@ def _only_return(node: str, unplaced: UnplacedReplacement, evaluation: PodEvalua
 def not_looked_for(unplaced: UnplacedReplacement) -> Landing:
     """The landing of a replacement whose scheduler is not modelled in full, where only a proof would count."""
     unknown, doubt = LandingVerdict.UNKNOWN, unplaced.doubt
-    return Landing(unplaced.victim, unplaced.replacement, unknown, unknown, unknown, message=doubt, cause=doubt)
+    return Landing(unplaced.victim, unplaced.replacement, unknown, unknown, message=doubt, cause=doubt)
 
 
 def _verdict_of_refusal(unplaced: UnplacedReplacement, obstacles: ObstacleCounts) -> LandingVerdict:

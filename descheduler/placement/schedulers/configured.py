@@ -43,9 +43,9 @@ def read_configuration(
     schedulers: Mapping[str, SchedulerRow] = SCHEDULERS,
     releases: Mapping[str, str] = _NO_RELEASES,
 ) -> SchedulerConfiguration:
-    """What `document` says, as that one of `schedulers` reads it whose document it is; else as kube-scheduler.
+    """The configuration in `document`, read by the scheduler of its kind, and by kube-scheduler for any other kind.
 
-    `releases` are those of schedulers that are named in them. Raises PolicyError with every problem found.
+    `releases` are of schedulers, by name. Raises PolicyError with every problem found.
     """
     root = document.root
     kind = find(root, ("kind",)).value if isinstance(root.value, Mapping) else None

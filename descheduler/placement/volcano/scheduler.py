@@ -108,7 +108,10 @@ class VolcanoScheduler(VolcanoInterplay, SchedulerModel):
             return ""
         if pod.claim_names or pod.ephemeral_volumes:
             return _VOLUMES
-        return _CLAIMS if pod.spec.has_resource_claims else self.configuration.doubt
+        if pod.spec.has_resource_claims:
+            return _CLAIMS
+        job = self._live.job_of(pod)
+        return self.configuration.doubt_about({} if job is None else job.group.annotations)
 
     def assumed(self) -> tuple[str, ...]:
         """The default configuration where no file was named, and the measured release where none was."""

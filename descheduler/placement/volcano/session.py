@@ -15,7 +15,8 @@ import numpy as np
 
 from descheduler.cluster.kinds import KINDS
 from descheduler.model.volcano import POD_GROUP_KIND, QUEUE_KIND
-from descheduler.placement.configuration.volcano import Arguments, PluginOption, VolcanoConfiguration
+from descheduler.placement.configuration.volcano import PluginOption, VolcanoConfiguration
+from descheduler.placement.configuration.volcano_arguments import Arguments
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.shadow_cluster import NO_NODE, ShadowCluster
 from descheduler.placement.shadow.views import SeenPod

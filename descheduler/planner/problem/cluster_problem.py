@@ -14,8 +14,8 @@ from descheduler.eviction.plugin_evictor import PluginEvictor
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.selection.affinity import PodAffinityTerm
+from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.arrays import PENDING, Bools, Ints
-from descheduler.optimizer.placement import Arrangement
 from descheduler.optimizer.problem import Problem, make_problem
 from descheduler.optimizer.rules import AtMost
 from descheduler.placement.landings.openings import Openings

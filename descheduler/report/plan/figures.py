@@ -32,13 +32,6 @@ _WHOLE_GPUS = ("nvidia.com/gpu", "amd.com/gpu", "dcu.com/gpu")
 _GPU_PERCENT = ("koordinator.sh/gpu", "koordinator.sh/gpu-core")
 """Percent of one GPU; a node or pod that has the first seldom means the second too."""
 _ZONE_LABELS = ("topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone")
-_POOL_LABELS = (
-    "karpenter.sh/nodepool",
-    "cloud.google.com/gke-nodepool",
-    "eks.amazonaws.com/nodegroup",
-    "kubernetes.azure.com/agentpool",
-    "node.kubernetes.io/instance-type",
-)
 NUM_STEPS = 21
 """Steps of 5 percent from 0 on; the last holds 100 percent and above."""
 
@@ -181,7 +174,7 @@ def _node_figures(each: _OnNode) -> NodeFigures:
     return NodeFigures(
         name=each.node.name,
         zone=_label(each.node, _ZONE_LABELS),
-        pool=_label(each.node, _POOL_LABELS),
+        pool=each.node.pool,
         before=_requested(each.before),
         after=_requested(each.after),
         allocatable=_allocatable((each.node,)),
@@ -191,7 +184,7 @@ def _node_figures(each: _OnNode) -> NodeFigures:
 def _groups(found: Iterable[_OnNode]) -> Iterator[GroupFigures]:
     groups: dict[tuple[str, str], list[_OnNode]] = {}
     for each in found:
-        groups.setdefault((_label(each.node, _ZONE_LABELS), _label(each.node, _POOL_LABELS)), []).append(each)
+        groups.setdefault((_label(each.node, _ZONE_LABELS), each.node.pool), []).append(each)
     for (zone, pool), members in sorted(groups.items()):
         yield GroupFigures(
             zone=zone,

@@ -31,7 +31,7 @@ def planned_landing(landing: Landing) -> PlannedLanding:
         verdict=landing.verdict.value,
         returns=landing.replacement.answer.returns.value,
         cold=landing.cold.value,
-        settled=landing.settled.value,
+        settled=landing.verdict.value,
         nodes=landing.ties,
         margin=landing.margin,
         node_cause=landing.open_cause,

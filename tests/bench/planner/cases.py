@@ -17,6 +17,7 @@ CASES: dict[str, Callable[..., None]] = {
     "consolidate": consolidate.report,
     "consolidate-chosen-nodes": partial(packing_dry_run.report_consolidation, chooses_nodes=True),
     "consolidate-dry-run": packing_dry_run.report_consolidation,
+    "consolidate-more-time": packing_dry_run.report_more_time,
     "make-room": make_room.report,
     "make-room-chosen-nodes": partial(packing_dry_run.report_room, chooses_nodes=True),
     "make-room-dry-run": packing_dry_run.report_room,

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from descheduler.optimizer import ConsolidateNodes, Limits, Solution, solve
+from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.arrays import Ints
 from descheduler.optimizer.objectives.consolidate_nodes.drains import Drains
 from descheduler.optimizer.objectives.consolidate_nodes.greedy import ORDERS, drain_greedily
-from descheduler.optimizer.placement import Arrangement
 from tests.bench.planner.scheduling import evict_one_by_one
 from tests.worlds.arrays import ArrayWorld, make_consolidation_world
 

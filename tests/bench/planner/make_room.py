@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from descheduler.optimizer import Limits, MakeRoom, Problem, solve
+from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.arrays import Ints
 from descheduler.optimizer.objectives.make_room.greedy import make_room_for
-from descheduler.optimizer.placement import Arrangement
 from tests.worlds.arrays import make_crowded_world, make_full_world, make_stranded_world
 
 __all__ = ["report"]

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from descheduler.optimizer import Limits, MakeRoom, Problem, ReduceGpuFragmentation, Solution, solve
+from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.arrays import PENDING, Ints
-from descheduler.optimizer.placement import Arrangement
 from tests.worlds.openb_arrays import GPU, OpenbWorld, make_openb_world
 from tests.worlds.openb_trace import TraceNode, TracePod, read_nodes, read_pods
 

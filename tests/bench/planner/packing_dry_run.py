@@ -21,7 +21,9 @@ from tests.bench.planner.make_room import land_greedily
 from tests.worlds.arrays import make_consolidation_world, make_stranded_world
 from tests.worlds.stored_arrays import objects_of, pod_number
 
-__all__ = ["assignment_after", "faults_of", "report_consolidation", "report_room"]
+__all__ = ["assignment_after", "faults_of", "report_consolidation", "report_more_time", "report_room"]
+
+_SHARES = (0.05, 0.25, 1.0)
 
 
 def report_consolidation(
@@ -45,6 +47,23 @@ def report_consolidation(
         )
         totals += (emptied, greedy)
     print(f"{nodes}, dry run: {totals[0]} nodes emptied, {totals[1]} by the best greedy order")
+
+
+def report_more_time(*, nodes: int, seeds: Sequence[int], limits: Limits, num_workers: int) -> None:
+    """Prints a line a cluster: the nodes emptied in a twentieth of the limits, in a quarter and in all of them."""
+    num_worse = 0
+    for seed in seeds:
+        world = make_consolidation_world(nodes=nodes, seed=seed, mean_ratio=MEAN_RATIO)
+        objects = list(objects_of(world.problem, world.workload))
+        in_use = set(world.problem.assignment.tolist())
+        emptied: list[int] = []
+        for share in _SHARES:
+            document = dry_run("plan-consolidate", objects, limits.scaled(share), num_workers)
+            emptied.append(len(in_use - set(assignment_after(world.problem, document["moves"]).tolist())))
+        num_worse += emptied != sorted(emptied)
+        told = ", ".join(f"{each} in {share:.0%}" for each, share in zip(emptied, _SHARES, strict=True))
+        print(f"{nodes} {seed}: nodes emptied: {told} of {limits.seconds:g} s", flush=True)
+    print(f"{nodes}, dry run: worse with more time in {num_worse} of {len(seeds)} clusters")
 
 
 def report_room(

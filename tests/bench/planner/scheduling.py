@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.arrays import PENDING, Floats, Ints
-from descheduler.optimizer.placement import Arrangement
 from descheduler.optimizer.problem import Problem
 
 __all__ = ["evict_and_schedule", "evict_one_by_one"]

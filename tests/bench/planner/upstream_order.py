@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from descheduler.optimizer.placement import Arrangement
+from descheduler.optimizer.arrangement import Arrangement
 from tests.bench.planner.outcomes import Outcome, outcome_of
 from tests.bench.planner.scheduling import evict_and_schedule
 from tests.worlds.arrays import ArrayWorld

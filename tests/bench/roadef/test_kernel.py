@@ -8,8 +8,8 @@ import dataclasses
 import numpy as np
 import pytest
 
+from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.local_search import shift_changes
-from descheduler.optimizer.placement import Arrangement
 from tests.bench.roadef.files import Instance
 from tests.bench.roadef.random_instances import random_instance
 from tests.bench.roadef.reassign.kernel import (

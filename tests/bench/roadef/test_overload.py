@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.limits import Budget, Limits
-from descheduler.optimizer.placement import Arrangement
 from tests.bench.roadef.random_instances import random_instance
 from tests.bench.roadef.reassign import compiled_annealing
 from tests.bench.roadef.reassign.compiled_annealing import CompiledAnnealing

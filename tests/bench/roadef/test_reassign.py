@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from descheduler.optimizer import Limits, find_assignment
-from descheduler.optimizer.placement import Arrangement
+from descheduler.optimizer.arrangement import Arrangement
 from tests.bench.roadef.files import Instance, read_instance, write_assignment
 from tests.bench.roadef.random_instances import cost_of, random_instance
 from tests.optimizer.tiny import is_feasible

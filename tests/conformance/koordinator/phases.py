@@ -130,7 +130,7 @@ def _execution(script: RecordedScript, args: MigrationControllerArgs, ends_at: f
         paces=Paces(settings, now=clock.monotonic),
         open_calls=OpenCalls(settings.effect_seconds, now=clock.monotonic),
         halted=lambda: (OutcomeCode.DEADLINE, "observation has ended") if clock.monotonic() >= ends_at else None,
-        may_call=lambda: "",
+        why_not_call=lambda: "",
         clock=clock.monotonic,
         now=clock.now,
         sleep=clock.sleep,

@@ -93,7 +93,7 @@ def execution(client: KubeClient, ttl: timedelta) -> JobExecution:
         paces=Paces(settings, now=time.monotonic),
         open_calls=OpenCalls(settings.effect_seconds, now=time.monotonic),
         halted=lambda: None,
-        may_call=lambda: "",
+        why_not_call=lambda: "",
         clock=time.monotonic,
         now=lambda: datetime.now(UTC),
         sleep=time.sleep,

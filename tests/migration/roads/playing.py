@@ -23,7 +23,7 @@ from descheduler.migration.room.none import NoRooms
 from descheduler.migration.room.placeholder.pod import PlaceholderSettings
 from descheduler.migration.room.placeholder.provider import PlaceholderRooms
 from descheduler.migration.room.provider import ReservationProvider
-from descheduler.migration.settings import ControllerSettings, DispatchSettings
+from descheduler.migration.settings import DispatchSettings, JobSettings
 from descheduler.migration.store.config_map_jobs import ConfigMapJobs
 from descheduler.migration.store.job_objects import JobObjects
 from descheduler.migration.store.journal import Journal, NewJob
@@ -124,7 +124,7 @@ class Play:
         journal = self.journal()
         keeper = self.keeper(journal)
         port = EvictionClient(self.client)
-        settings = ControllerSettings(self.settings, most_active=self.most_active)
+        settings = JobSettings(self.settings, most_active=self.most_active)
         return JobRoad(journal, keeper, port, settings, self._new_job, self.surroundings())
 
     def surroundings(self) -> Surroundings:
@@ -135,7 +135,7 @@ class Play:
             paces=Paces(self.settings, now=clock.monotonic),
             open_calls=self.open_calls,
             halted=self.halted,
-            may_call=lambda: "",
+            why_not_call=lambda: "",
             clock=clock.monotonic,
             now=self.now,
             sleep=clock.sleep,

@@ -101,7 +101,7 @@ class Run:
     def _landing(self, uid: str, to: str) -> Landing:
         victim, lands = next(pod for pod in self.snapshot.pods if pod.uid == uid), LandingVerdict.LANDS
         replacement = ReplacementMaker(self.snapshot).replacement_of(victim)
-        return Landing(victim, replacement, lands, lands, lands, node=to)
+        return Landing(victim, replacement, lands, lands, node=to)
 
     @property
     def num_reads(self) -> int:

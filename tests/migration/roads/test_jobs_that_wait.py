@@ -124,7 +124,7 @@ def test_a_job_does_not_wait_for_a_replacement_that_is_known_not_to_come() -> No
     victim = next(pod for pod in snapshot.pods if pod.uid == task.eviction.uid)
     lost = replace(ReplacementMaker(snapshot).replacement_of(victim), pod=None)
     none = LandingVerdict.NO
-    task.eviction = replace(task.eviction, landing=Landing(victim, lost, none, none, none))
+    task.eviction = replace(task.eviction, landing=Landing(victim, lost, none, none))
     began = cluster.clock.monotonic()
 
     outcomes = play.run([task, later])

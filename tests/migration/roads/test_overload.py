@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
@@ -28,6 +29,18 @@ class Busy(Passage):
         if call.request.path.endswith("/eviction") and self.cluster.clock.monotonic() < self.until:
             return Answer(429, b"Too many requests, please try again later.", (("Retry-After", "7"),), "text/plain")
         return carry_out()
+
+
+class Refusal(Passage):
+    """Whoever admits evictions refuses each, and says to come back later than a run can wait."""
+
+    def answer(self, call: Call, carry_out: Callable[[], Answer]) -> Answer:
+        """429 with a Status."""
+        if not call.request.path.endswith("/eviction"):
+            return carry_out()
+        status = {"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": 429, "reason": "TooManyRequests"}
+        body = json.dumps({**status, "message": "drained elsewhere"}).encode()
+        return Answer(429, body, (("Retry-After", "600"),), "application/json")
 
 
 def busy(seconds: float, *apps: str, settings: DispatchSettings | None = None) -> Play:
@@ -69,3 +82,13 @@ def test_api_server_that_stays_overloaded_ends_the_run_and_undoes_its_jobs() -> 
     assert {job.phase for job in play.jobs()} == {"Aborted"}
     assert play.cluster.all("reservations.scheduling.koordinator.sh") == []
     assert play.cluster.nodes_of("a") == ["n1"]
+
+
+def test_eviction_that_is_to_be_asked_for_later_than_the_run_can_wait_is_given_up() -> None:
+    play = busy(0, "a").through(Refusal())
+
+    codes = evict(play)
+
+    assert codes == [OutcomeCode.THROTTLED]
+    assert len(times(play)) == 1
+    assert {job.phase for job in play.jobs()} == {"Failed"}

@@ -242,7 +242,7 @@ def test_no_call_starts_once_another_run_may_hold_the_lease() -> None:
     held = iter(["", "", "the Lease ran out"])
     api = ScriptedApi()
 
-    outcomes = run(make_plan("a", "b", "c", "d"), api, may_call=lambda: next(held, "the Lease ran out"))
+    outcomes = run(make_plan("a", "b", "c", "d"), api, why_not_call=lambda: next(held, "the Lease ran out"))
 
     assert api.names == ["a", "b"]
     assert codes(outcomes)[2:] == [("c", OutcomeCode.LEASE_LOST), ("d", OutcomeCode.LEASE_LOST)]
@@ -288,7 +288,9 @@ def test_lease_that_is_lost_and_stops_the_run_is_the_reason_for_what_is_left() -
     api = ScriptedApi()
     api.before_answer = lambda _name: stop.set()
 
-    outcomes = run(make_plan("a", "b"), api, stop=stop, may_call=lambda: "the Lease ran out" if stop.is_set() else "")
+    outcomes = run(
+        make_plan("a", "b"), api, stop=stop, why_not_call=lambda: "the Lease ran out" if stop.is_set() else ""
+    )
 
     assert codes(outcomes) == [("a", OutcomeCode.DONE), ("b", OutcomeCode.LEASE_LOST)]
     assert outcomes[1].message == "the Lease was lost, another run may be active"

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from descheduler.optimizer import UNLIMITED, AtMost, Limits, MakeRoom, MoveLimit, Parts, Problem, make_problem
+from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.arrays import PENDING, Ints
 from descheduler.optimizer.limits import Budget
 from descheduler.optimizer.objectives.make_room.carrying_out import carry_out
 from descheduler.optimizer.objectives.make_room.pending import PendingUnits
 from descheduler.optimizer.objectives.make_room.relocations import Relocations
-from descheduler.optimizer.placement import Arrangement
 from descheduler.optimizer.rules import Rule
 from tests.worlds.openb_arrays import make_small_openb_world
 

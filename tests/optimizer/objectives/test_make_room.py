@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from descheduler.optimizer import Limits, MakeRoom, make_problem, solve
-from descheduler.optimizer.placement import Arrangement
+from descheduler.optimizer.arrangement import Arrangement
 from tests.bench.planner.make_room import land_greedily
 from tests.worlds.arrays import make_crowded_world, make_stranded_world
 

@@ -17,11 +17,11 @@ from descheduler.optimizer import (
     replay,
     solve,
 )
+from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.arrays import Floats
 from descheduler.optimizer.limits import Budget
 from descheduler.optimizer.objectives.reduce_gpu_fragmentation.fragments import Fragments
 from descheduler.optimizer.objectives.reduce_gpu_fragmentation.objective import Recreation
-from descheduler.optimizer.placement import Arrangement
 from tests.bench.planner.openb import fragmentation_ratio, move_one_by_one
 from tests.optimizer.tiny import random_parts_problem
 from tests.worlds.openb_arrays import OpenbWorld, make_small_openb_world

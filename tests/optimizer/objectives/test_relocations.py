@@ -18,9 +18,9 @@ from descheduler.optimizer import (
     replay,
     solve,
 )
+from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.arrays import PENDING
 from descheduler.optimizer.limits import Budget
-from descheduler.optimizer.placement import Arrangement
 from tests.series import first_of
 from tests.worlds.openb_arrays import make_small_openb_world
 

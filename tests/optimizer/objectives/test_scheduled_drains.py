@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from descheduler.optimizer import Limits
+from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.arrays import PENDING
 from descheduler.optimizer.limits import Budget
 from descheduler.optimizer.objectives.consolidate_nodes import ConsolidateNodes, Drain, MostAllocated
-from descheduler.optimizer.placement import Arrangement
 from descheduler.optimizer.problem import Problem
 from tests.bench.planner.packing_dry_run import faults_of
 from tests.worlds.arrays import make_consolidation_world

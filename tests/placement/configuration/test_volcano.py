@@ -9,13 +9,12 @@ import pytest
 from descheduler.documents.problems import PolicyError
 from descheduler.placement.configuration.volcano import (
     DEFAULT_CONFIGURATION,
-    Arguments,
-    ArgumentValue,
     PluginOption,
     VolcanoConfiguration,
     VolcanoVersion,
     load_volcano_configuration,
 )
+from descheduler.placement.configuration.volcano_arguments import Arguments, ArgumentValue
 from descheduler.placement.volcano.plugins.table import VOLCANO_PLUGINS
 
 GOOD = """\
@@ -53,7 +52,7 @@ def problems_of(text: str) -> list[str]:
 def test_actions_tiers_switches_and_arguments_are_read() -> None:
     found = load(GOOD)
 
-    binpack: dict[str, ArgumentValue] = {
+    binpack: dict[str, ArgumentValue | Arguments] = {
         "binpack.weight": 10,
         "binpack.resources": "nvidia.com/gpu",
         "binpack.resources.nvidia.com/gpu": 2,
@@ -136,9 +135,7 @@ def test_a_quoted_boolean_is_read_since_volcano_1_11() -> None:
         "network-topology-aware",
         "numaaware",
         "rescheduling",
-        "resource-strategy-fit",
         "resourcequota",
-        "task-topology",
         "usage",
     ],
 )
@@ -150,7 +147,52 @@ def test_a_plugin_that_is_not_modelled_is_named(name: str) -> None:
     assert [each.message for each in found.warnings] == [f"plugin '{name}' is not modelled; what it decides is unknown"]
 
 
-@pytest.mark.parametrize("name", sorted(VOLCANO_PLUGINS.keys() - {"nodegroup", "tdm"}))
+def test_task_topology_is_a_doubt_about_jobs_with_its_annotations() -> None:
+    found = load("actions: allocate\ntiers:\n- plugins:\n  - name: task-topology\n")
+
+    doubt = "parts of Volcano that are not modelled: task-topology"
+    annotations = [
+        {},
+        {"volcano.sh/task-topology-affinity": "ps,worker"},
+        {"volcano.sh/task-topology-task-order": "ps"},
+    ]
+    assert [found.doubt_about(each) for each in annotations] == ["", doubt, doubt]
+    assert [each.message for each in found.warnings] == [
+        "plugin 'task-topology' is not modelled; what it decides about jobs with an annotation of"
+        " volcano.sh/task-topology-affinity, volcano.sh/task-topology-anti-affinity,"
+        " volcano.sh/task-topology-task-order is unknown"
+    ]
+
+
+def test_arguments_in_objects_are_read_by_type() -> None:
+    found = load(
+        "actions: allocate\ntiers:\n- plugins:\n  - name: resource-strategy-fit\n    arguments:\n"
+        "      resources: {nvidia.com/*: {type: MostAllocated, weight: two, wieght: 2}}\n"
+        "      sra: [nvidia.com/gpu]\n"
+        "      proportional: {enable: true, resourceProportion: {nvidia.com/gpu.cpu: 4}}\n"
+    )
+
+    (option,) = found.plugins
+    rate = option.arguments.part("proportional").part("resourceProportion").number("nvidia.com/gpu.cpu", 1)
+    assert option.arguments.part("resources").part("nvidia.com/*").values == {"type": "MostAllocated"}
+    assert rate == 4
+    assert [str(each) for each in found.warnings] == [
+        "volcano-scheduler.conf:6:63: tiers[0].plugins[0].arguments.resources.nvidia.com/*.weight: expected an integer,"
+        " found a string; the default holds",
+        "volcano-scheduler.conf:6:76: tiers[0].plugins[0].arguments.resources.nvidia.com/*.wieght: is not read; did you"
+        " mean 'weight'?",
+        "volcano-scheduler.conf:7:12: tiers[0].plugins[0].arguments.sra: expected an object, found a list; the default"
+        " holds",
+    ]
+
+
+def test_arguments_of_a_plugin_that_is_not_modelled_are_not_checked() -> None:
+    found = load("actions: allocate\ntiers:\n- plugins:\n  - name: usage\n    arguments: {thresholds: {cpu: 80}}\n")
+
+    assert [each.message for each in found.warnings] == ["plugin 'usage' is not modelled; what it decides is unknown"]
+
+
+@pytest.mark.parametrize("name", sorted(VOLCANO_PLUGINS.keys() - {"nodegroup", "resource-strategy-fit", "tdm"}))
 def test_a_plugin_that_was_measured_leaves_no_doubt(name: str) -> None:
     assert load(f"actions: allocate\ntiers:\n- plugins:\n  - name: {name}\n").doubt == ""
 

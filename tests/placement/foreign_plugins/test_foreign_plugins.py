@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from descheduler.documents.problems import PolicyError
 from descheduler.explanation.scheduling.analysis import analyse
 from descheduler.model.pod import Pod
-from descheduler.placement.framework.feasibility import place
+from descheduler.placement.framework.attempt import place
 from descheduler.placement.framework.scheduler import Scheduler
 from descheduler.placement.landings.landing import LandingVerdict
 from descheduler.placement.shadow.shadow_cluster import Cycle, Placed, ShadowCluster

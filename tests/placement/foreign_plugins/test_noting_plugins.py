@@ -12,7 +12,7 @@ from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.cluster.request import SnapshotRequest
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.configuration import load_scheduler_configuration
-from descheduler.placement.framework.feasibility import put_on_node
+from descheduler.placement.framework.attempt import put_on_node
 from descheduler.placement.framework.scheduler import Scheduler
 from descheduler.placement.framework.scheduling_plugin import annotations_read_by, shadow_cluster_of
 from descheduler.placement.schedulers.koord_scheduler import KOORD_KUBE_VERSION, MANIFEST

@@ -8,8 +8,8 @@ import pytest
 from msgspec.structs import replace
 
 from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerProfile
+from descheduler.placement.framework.attempt import Attempt, place
 from descheduler.placement.framework.extension_points import PreFilterResult, ReasonBits, Scores
-from descheduler.placement.framework.feasibility import Attempt, place
 from descheduler.placement.framework.obstacle import Code, Obstacle
 from descheduler.placement.framework.scheduler import Scheduler
 from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin

@@ -13,8 +13,8 @@ from msgspec.structs import replace
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerProfile
 from descheduler.placement.configuration.kube_scheduler.plugin_args import PluginArgs
+from descheduler.placement.framework.attempt import place
 from descheduler.placement.framework.evaluation import Choice
-from descheduler.placement.framework.feasibility import place
 from descheduler.placement.framework.scheduler import Scheduler
 from descheduler.placement.plugins.node_resources_fit.args import NodeResourcesFitArgs
 from descheduler.placement.plugins.table import PLUGINS

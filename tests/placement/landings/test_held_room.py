@@ -97,7 +97,7 @@ def test_quota_counts_the_held_room_beside_the_victim(most: str, verdict: Landin
 
     free, chosen = prover.consider(victim), prover.consider(victim, held=HeldRooms("b"))
 
-    assert (free.settled, chosen.verdict) == (LANDS, verdict)
+    assert (free.verdict, chosen.verdict) == (LANDS, verdict)
 
 
 def test_held_room_is_not_taken_by_a_pending_pod_of_a_higher_priority() -> None:

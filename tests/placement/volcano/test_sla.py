@@ -7,7 +7,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from descheduler.placement.configuration.volcano import Arguments, PluginOption
+from descheduler.placement.configuration.volcano import PluginOption
+from descheduler.placement.configuration.volcano_arguments import Arguments
 from descheduler.placement.volcano.plugins import sla
 from descheduler.placement.volcano.session import Session
 from descheduler.placement.volcano.tiers import ABSTAIN, PERMIT, Callbacks

@@ -108,7 +108,7 @@ def seen_on(node: str, *, predicted: str, ties: tuple[str, ...] = ()) -> Execute
     lands = LandingVerdict.LANDS
     pod = make_pod("old-1")
     landing = Landing(
-        pod, Replacement(pod, OwnerAnswer(Returns.AT_ONCE), pod, "template"), lands, lands, lands, predicted, ties=ties
+        pod, Replacement(pod, OwnerAnswer(Returns.AT_ONCE), pod, "template"), lands, lands, predicted, ties=ties
     )
     return replace(EVICTED, eviction=replace(EVICTED.eviction, landing=landing), landed_on=node)
 

@@ -7,11 +7,11 @@ from functools import cached_property
 
 import numpy as np
 
+from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.arrays import Bools, Floats, Ints
 from descheduler.optimizer.leaving import can_leave
 from descheduler.optimizer.objectives.balance_utilization.cover import Cover, smallest_cover
 from descheduler.optimizer.objectives.balance_utilization.limited_covers import NodeCover
-from descheduler.optimizer.placement import Arrangement
 from descheduler.optimizer.problem import Problem
 
 __all__ = ["Ceilings"]

@@ -9,13 +9,13 @@ from functools import cached_property
 
 import numpy as np
 
+from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.arrays import PENDING, Bools, Floats, Ints
 from descheduler.optimizer.moves_left import MovesLeft
 from descheduler.optimizer.objective import Model, Neighbourhood, Term, Value, eviction_cost
 from descheduler.optimizer.objectives.balance_utilization import neighbourhoods
 from descheduler.optimizer.objectives.balance_utilization.ceilings import Ceilings
 from descheduler.optimizer.objectives.balance_utilization.limited_covers import least_within_limits
-from descheduler.optimizer.placement import Arrangement
 from descheduler.optimizer.problem import Problem
 
 __all__ = ["BalanceUtilization", "BalanceUtilizationGoal"]

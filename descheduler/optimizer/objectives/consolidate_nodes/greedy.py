@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.arrays import Bools, Floats, Ints
 from descheduler.optimizer.objectives.consolidate_nodes.drains import Drains
-from descheduler.optimizer.placement import Arrangement
 
 __all__ = ["ORDERS", "GreedyOrder", "drain_greedily", "replace_greedily"]
 

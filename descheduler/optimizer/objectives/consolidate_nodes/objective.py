@@ -9,6 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
+from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.arrays import Bools, Floats, Ints
 from descheduler.optimizer.limits import Budget
 from descheduler.optimizer.objective import Model, Neighbourhood, Value, eviction_cost
@@ -18,7 +19,6 @@ from descheduler.optimizer.objectives.consolidate_nodes.most_allocated import Mo
 from descheduler.optimizer.objectives.consolidate_nodes.most_emptied import most_emptied
 from descheduler.optimizer.objectives.consolidate_nodes.scheduled import Drain, ScheduledDrains
 from descheduler.optimizer.objectives.weighted_sample import weighted_sample
-from descheduler.optimizer.placement import Arrangement
 from descheduler.optimizer.problem import Problem
 
 __all__ = ["ConsolidateNodes", "ConsolidateNodesGoal"]

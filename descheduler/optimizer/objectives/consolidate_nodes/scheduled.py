@@ -13,11 +13,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.arrays import PENDING, Bools, Floats, Ints
 from descheduler.optimizer.limits import Budget
 from descheduler.optimizer.objectives.consolidate_nodes.drains import Drains
 from descheduler.optimizer.objectives.consolidate_nodes.most_allocated import MostAllocated
-from descheduler.optimizer.placement import Arrangement
 
 __all__ = ["Drain", "ScheduledDrains"]
 

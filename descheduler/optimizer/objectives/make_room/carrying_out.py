@@ -6,10 +6,10 @@ from collections.abc import Sequence, Set
 
 import numpy as np
 
+from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.arrays import PENDING
 from descheduler.optimizer.objectives.fullest_node import place_on_fullest
 from descheduler.optimizer.parts import Parts
-from descheduler.optimizer.placement import Arrangement
 from descheduler.optimizer.rules import AtMost, MoveLimit
 
 __all__ = ["carry_out"]

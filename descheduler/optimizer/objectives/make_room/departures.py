@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.arrays import PENDING, Bools, Floats, Ints
 from descheduler.optimizer.objectives.make_room.pod_kinds import PodKinds
 from descheduler.optimizer.parts import UNLIMITED, Parts
-from descheduler.optimizer.placement import Arrangement
 
 __all__ = ["DepartureChoices", "departures_of"]
 

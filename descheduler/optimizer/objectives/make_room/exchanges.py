@@ -14,6 +14,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.arrays import PENDING, Floats, Ints
 from descheduler.optimizer.column_program import ColumnProgram, Relaxed
 from descheduler.optimizer.limits import Budget
@@ -23,7 +24,6 @@ from descheduler.optimizer.objectives.make_room.matching import Chosen, Exchange
 from descheduler.optimizer.objectives.make_room.pending import PendingUnits
 from descheduler.optimizer.objectives.make_room.pod_kinds import PodKinds
 from descheduler.optimizer.parts import Parts
-from descheduler.optimizer.placement import Arrangement
 
 __all__ = ["Exchanges"]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.arrays import Ints
 from descheduler.optimizer.objectives.fullest_node import fullest
-from descheduler.optimizer.placement import Arrangement
 
 __all__ = ["make_room_for"]
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.arrays import PENDING, Bools, Floats, Ints
 from descheduler.optimizer.objective import Model, Neighbourhood, Term, Value, away
 from descheduler.optimizer.objectives.fullest_node import place_on_fullest
@@ -15,7 +16,6 @@ from descheduler.optimizer.objectives.make_room.greedy import make_room_for
 from descheduler.optimizer.objectives.make_room.pending import PendingUnits, SizeOrder
 from descheduler.optimizer.objectives.make_room.room_search import RoomSearch
 from descheduler.optimizer.parts import UNLIMITED
-from descheduler.optimizer.placement import Arrangement
 from descheduler.optimizer.problem import Problem
 
 __all__ = ["MakeRoom", "MakeRoomGoal"]

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.arrays import PENDING, Bools, Floats, Ints
 from descheduler.optimizer.limits import Budget
 from descheduler.optimizer.objectives.fullest_node import fullest
 from descheduler.optimizer.objectives.make_room.pending import PendingUnits
 from descheduler.optimizer.parts import UNLIMITED, Parts
-from descheduler.optimizer.placement import Arrangement
 
 __all__ = ["Relocations"]
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.arrays import PENDING, Ints
 from descheduler.optimizer.limits import Budget
 from descheduler.optimizer.objective import Value
@@ -18,7 +19,6 @@ from descheduler.optimizer.objectives.make_room.pending import PendingUnits, Siz
 from descheduler.optimizer.objectives.make_room.pod_kinds import PodKinds
 from descheduler.optimizer.objectives.make_room.relocations import Relocations
 from descheduler.optimizer.parts import Parts
-from descheduler.optimizer.placement import Arrangement
 from descheduler.optimizer.rules import MoveLimit
 
 __all__ = ["RoomSearch"]

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.arrays import PENDING, Bools, Floats, Ints
 from descheduler.optimizer.limits import Budget
 from descheduler.optimizer.objectives.reduce_gpu_fragmentation.fragments import Fragments
 from descheduler.optimizer.parts import Parts
-from descheduler.optimizer.placement import Arrangement
 
 __all__ = ["Descent"]
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.arrays import Floats, Ints
 from descheduler.optimizer.limits import Budget, Limits
 from descheduler.optimizer.objective import Model, Neighbourhood, Value, eviction_cost
 from descheduler.optimizer.objectives.reduce_gpu_fragmentation.descent import Descent
 from descheduler.optimizer.objectives.reduce_gpu_fragmentation.fragments import Fragments, devices_of
 from descheduler.optimizer.parts import Parts
-from descheduler.optimizer.placement import Arrangement
 from descheduler.optimizer.problem import Problem
 
 __all__ = ["ReduceGpuFragmentation", "ReduceGpuFragmentationGoal"]

@@ -138,11 +138,6 @@ class DevicePools:
             else:
                 self._shared.append(piece)
 
-    @property
-    def has_shared(self) -> bool:
-        """Whether some devices can be had from several nodes."""
-        return bool(self._shared)
-
     def seen_from(self, node: Node) -> tuple[DevicePool, ...]:
         """The pools in sight of `node`, in the order in which their devices are tried."""
         known = self._seen.get(node.name)

@@ -8,17 +8,17 @@ import numpy as np
 from msgspec.structs import replace
 
 from descheduler.model.pod import Pod
-from descheduler.model.requests import CPU, MEMORY
-from descheduler.placement.configuration.volcano import Arguments, PluginOption
+from descheduler.placement.configuration.volcano import PluginOption
+from descheduler.placement.configuration.volcano_arguments import Arguments
 from descheduler.placement.shadow.views import SeenPod
 from descheduler.placement.volcano.jobs import Task
 from descheduler.placement.volcano.plugins.kube_scheduler import KubeFilters, has_pod_affinity
+from descheduler.placement.volcano.plugins.scarce import ScarceResource, proportional_codes
 from descheduler.placement.volcano.session import Session
-from descheduler.placement.volcano.tiers import OPEN, UNRESOLVABLE, Callbacks, NodeCodes
+from descheduler.placement.volcano.tiers import OPEN, Callbacks, NodeCodes
 
 __all__ = ["start"]
 
-_MEGA = 10**6
 _SWITCHED = {
     "NodeAffinity": "NodeAffinity",
     "TaintToleration": "TaintToleration",
@@ -36,14 +36,13 @@ def start(session: Session, option: PluginOption) -> Callbacks:
     arguments = option.arguments
     enabled = (name for key, name in _SWITCHED.items() if arguments.switch(f"predicate.{key}Enable", default=True))
     names = ("NodeUnschedulable", *enabled)
-    proportions = _Proportions(session, arguments)
-    is_proportional = bool(proportions.rates)
-    filters = session.kept(names, lambda: KubeFilters(session.cluster, names, is_proportional=is_proportional))
+    scarce = list(_scarce(arguments)) if arguments.switch("predicate.ProportionalEnable", default=False) else []
+    filters = session.kept(names, lambda: KubeFilters(session.cluster, names, is_proportional=bool(scarce)))
     session.accounts["predicates"] = filters
 
     def predicate(task: Task) -> NodeCodes:
         codes = filters.codes(task)
-        return np.where(codes == OPEN, proportions.codes(task), codes).astype(np.int8)
+        return np.where(codes == OPEN, proportional_codes(session, task, scarce), codes).astype(np.int8)
 
     if session.is_following:
         return Callbacks(predicate=predicate)
@@ -86,32 +85,7 @@ def _anti_affinity(pod: Pod) -> bool:
     return pod.spec.affinity is not None and bool(pod.spec.affinity.anti_required)
 
 
-class _Proportions:
-    """Keeps cpu and memory beside a scarce resource that is idle, for tasks that ask for it."""
-
-    def __init__(self, session: Session, arguments: Arguments) -> None:
-        self._session = session
-        self.rates = list(_rates(arguments)) if arguments.switch("predicate.ProportionalEnable", default=False) else []
-
-    def codes(self, task: Task) -> NodeCodes:
-        """The nodes on which a task that does not ask for a scarce resource leaves too little beside it."""
-        nodes = self._session.nodes
-        codes: NodeCodes = np.full(len(nodes.is_there), OPEN, dtype=np.int8)
-        if any(task.request.get(name, 0.0) for name, _, _ in self.rates):
-            return codes
-        cpu, memory = (nodes.idle[nodes.rows[name]] - task.request[name] for name in (CPU, MEMORY))
-        for name, cpu_rate, memory_rate in self.rates:
-            if name in nodes.rows:
-                scarce = nodes.idle[nodes.rows[name]]
-                is_short = (cpu < scarce * cpu_rate) | (memory < scarce * memory_rate * _MEGA)
-                codes[is_short] = UNRESOLVABLE
-        return codes
-
-
-def _rates(arguments: Arguments) -> Iterator[tuple[str, float, float]]:
-    """Scarce resource, cpu and memory a piece of it."""
-    for entry in arguments.text("predicate.resources").split(","):
-        name = entry.strip()
-        if name:
-            prefix = f"predicate.resources.{name}"
-            yield name, arguments.number(f"{prefix}.cpu", 1), arguments.number(f"{prefix}.memory", 1)
+def _scarce(arguments: Arguments) -> Iterator[ScarceResource]:
+    for name in arguments.names("predicate.resources"):
+        prefix = f"predicate.resources.{name}"
+        yield ScarceResource.of(name, arguments.number(f"{prefix}.cpu", 1), arguments.number(f"{prefix}.memory", 1))

@@ -17,7 +17,7 @@ from descheduler.placement.volcano.plugins import (
     proportion,
     sla,
 )
-from descheduler.placement.volcano.plugins.scoring import binpack, nodegroup, nodeorder, tdm
+from descheduler.placement.volcano.plugins.scoring import binpack, nodegroup, nodeorder, resource_strategy_fit, tdm
 from descheduler.placement.volcano.session import VolcanoPlugin
 
 __all__ = ["VOLCANO_PLUGINS"]
@@ -40,6 +40,7 @@ VOLCANO_PLUGINS: Mapping[str, VolcanoPlugin] = {
         VolcanoPlugin("sla", sla.start),
         VolcanoPlugin("tdm", tdm.start),
         VolcanoPlugin("nodegroup", nodegroup.start),
+        VolcanoPlugin("resource-strategy-fit", resource_strategy_fit.start),
     )
 }
 """The plugins of Volcano's default configuration come first."""

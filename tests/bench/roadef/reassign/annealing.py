@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.arrays import Ints
 from descheduler.optimizer.limits import Budget
 from descheduler.optimizer.local_search import shift_changes
 from descheduler.optimizer.objective import Guide
-from descheduler.optimizer.placement import Arrangement
 from tests.bench.roadef.reassign.swaps import swap_changes, try_swap
 
 __all__ = ["Annealing"]

@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.limits import Budget
-from descheduler.optimizer.placement import Arrangement
 from tests.bench.roadef.reassign.kernel import State, compile_kernel
 from tests.bench.roadef.reassign.overload_prices import OverloadPrices, is_overloaded
 

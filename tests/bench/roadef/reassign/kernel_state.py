@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.arrays import Floats, Ints
-from descheduler.optimizer.placement import Arrangement
 from descheduler.optimizer.problem import Problem
 from descheduler.optimizer.rule_counts import AtMostCounts, DomainCounts, TogetherCounts, count_rule
 from descheduler.optimizer.rules import AtMost, MinDomains, Rule, Together

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, cast
 
+from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.objective import Neighbourhood, Term
-from descheduler.optimizer.placement import Arrangement
 
 if TYPE_CHECKING:
     from ortools.sat.python import cp_model

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
+from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.arrays import Floats, Ints
 from descheduler.optimizer.objective import Annealer, Model, Neighbourhood, Value, away
 from descheduler.optimizer.objectives.reduce_fragmentation import choose_dear_nodes
-from descheduler.optimizer.placement import Arrangement
 from descheduler.optimizer.problem import Problem
 from tests.bench.roadef.reassign.annealing import Annealing
 from tests.bench.roadef.reassign.compiled_annealing import CompiledAnnealing, has_compiler

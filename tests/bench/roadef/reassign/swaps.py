@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.arrays import PENDING, Bools, Floats, Ints
 from descheduler.optimizer.objective import Guide
-from descheduler.optimizer.placement import Arrangement
 
 __all__ = ["open_swaps", "swap_changes", "try_swap"]
 

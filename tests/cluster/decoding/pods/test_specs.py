@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
-import pytest
+from typing import Any
 
+import msgspec
+import pytest
+from msgspec.structs import replace
+
+from descheduler.cluster.decoding.block_cache import BlockCache
+from descheduler.cluster.decoding.pods.specs import SpecDecoder
+from descheduler.cluster.decoding.pods.volumes import NO_VOLUMES
+from descheduler.cluster.decoding.wire import ContainerWire, PodSpecWire
 from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.model.pod import HostPort, InlineDisk, PodResourceClaim, PodSpec
 from tests.builders import Object, make_pod, pod_object
@@ -142,3 +150,49 @@ def test_pods_share_a_spec_unless_it_says_something_else(spec: Object, *, is_sha
 
     assert (first.spec is second.spec) is is_shared
     assert first.spec is third.spec
+
+
+_SOME = {
+    "str | None": "x",
+    "bool | None": True,
+    "int | None": 1,
+    "Int32 | None": 1,
+    "msgspec.Raw": msgspec.Raw(b"{}"),
+    "list[ContainerWire] | None": [ContainerWire(name="x")],
+}
+"""Something to say in a field of this type, as the source has it."""
+_ONE = msgspec.Raw(b"[{}]")
+_LISTS = (
+    *("ports", "restart_policy_rules", "tolerations"),
+    *("topology_spread_constraints", "scheduling_gates", "resource_claims"),
+)
+
+
+def with_each_field(kind: type[ContainerWire] | type[PodSpecWire], *left_out: str) -> list[tuple[str, Any]]:
+    """Each field of `kind`, with a value that says something in it alone."""
+    return [
+        (name, replace(kind(), **{name: _ONE if name in _LISTS else _SOME[type_name]}))
+        for name, type_name in kind.__annotations__.items()
+        if name not in left_out
+    ]
+
+
+@pytest.mark.parametrize(
+    ("plain", "other"),
+    [
+        *(
+            pytest.param(PodSpecWire(), other, id=name)
+            for name, other in with_each_field(PodSpecWire, "volumes", "node_name")  # taken out before
+        ),
+        *(
+            pytest.param(
+                PodSpecWire(containers=[ContainerWire()]), PodSpecWire(containers=[other]), id=f"container {name}"
+            )
+            for name, other in with_each_field(ContainerWire)
+        ),
+    ],
+)
+def test_specs_that_differ_in_one_field_are_not_taken_for_one(plain: PodSpecWire, other: PodSpecWire) -> None:
+    decoder = SpecDecoder(BlockCache(lambda block: {}))
+
+    assert decoder.decode(plain, NO_VOLUMES) is not decoder.decode(other, NO_VOLUMES)

@@ -17,8 +17,8 @@ from descheduler.kube.discovery import discover_version
 from descheduler.model.kube_version import KubeVersion
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.configuration import load_scheduler_configuration
+from descheduler.placement.framework.attempt import Attempt, Picker, first_of_ties, place
 from descheduler.placement.framework.evaluation import Choice, PodEvaluation
-from descheduler.placement.framework.feasibility import Attempt, Picker, first_of_ties, place
 from descheduler.placement.framework.koordinator.allocation import allocations_of
 from descheduler.placement.framework.obstacle_counts import ObstacleCounts
 from descheduler.placement.framework.scheduler_model import SchedulerModel

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from descheduler.placement.framework.feasibility import place
+from descheduler.placement.framework.attempt import place
 from descheduler.placement.framework.koordinator.allocation import allocations_of
 from descheduler.placement.framework.koordinator.matched_reservations import (
     MatchedReservation,

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from descheduler.model.pod import Pod
-from descheduler.placement.framework.feasibility import put_on_node
+from descheduler.placement.framework.attempt import put_on_node
 from descheduler.placement.framework.scheduler import Scheduler
 from descheduler.placement.plugins.dynamic_resources import usage
 from descheduler.placement.plugins.dynamic_resources.grants import ClaimLedger

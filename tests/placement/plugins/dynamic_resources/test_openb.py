@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from descheduler.model.pod import Pod
-from descheduler.placement.framework.feasibility import put_on_node
+from descheduler.placement.framework.attempt import put_on_node
 from descheduler.placement.framework.scheduler import Scheduler
 from tests.builders import Object, decode_pod, node_object
 from tests.placement.plugins.device_share import worlds as shares

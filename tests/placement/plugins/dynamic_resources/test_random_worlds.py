@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from descheduler.placement.framework.feasibility import put_on_node
+from descheduler.placement.framework.attempt import put_on_node
 from descheduler.placement.plugins.dynamic_resources.grants import ClaimLedger
 from tests.builders import node_object
 from tests.placement.plugins.dynamic_resources.drawn import Ask, Dev, Held, Want, drawn_devices, drawn_want, slices

@@ -234,7 +234,7 @@ def test_replacement_of_a_pod_in_a_full_quota_lands_once_the_pod_is_gone() -> No
 
     landing = prover.consider(old)
 
-    assert landing.settled in (LandingVerdict.LANDS, LandingVerdict.LANDS_IF)
+    assert landing.verdict in (LandingVerdict.LANDS, LandingVerdict.LANDS_IF)
     assert landing.cold is LandingVerdict.NO
 
 

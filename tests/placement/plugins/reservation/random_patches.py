@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from random import Random
 
 from descheduler.model.pod import Pod
-from descheduler.placement.framework.feasibility import put_on_node
+from descheduler.placement.framework.attempt import put_on_node
 from descheduler.placement.plugins.device_share.filter import UnnamedDevices
 from tests.builders import Object
 from tests.placement.plugins.reservation.test_devices import allocated, gpu_node, gpu_pod

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from random import Random
 
 from descheduler.model.pod import Pod
-from descheduler.placement.framework.feasibility import put_on_node
+from descheduler.placement.framework.attempt import put_on_node
 from descheduler.placement.landings.landing import LandingVerdict
 from descheduler.placement.plugins.reservation.holdings import HeldReservation
 from descheduler.placement.shadow.node_table import CPU_ROW

@@ -13,8 +13,8 @@ from descheduler.placement.configuration.kube_scheduler.configuration import (
     SchedulerConfiguration,
     load_scheduler_configuration,
 )
+from descheduler.placement.framework.attempt import Placement, put_on_node
 from descheduler.placement.framework.evaluation import PodEvaluation
-from descheduler.placement.framework.feasibility import Placement, put_on_node
 from descheduler.placement.framework.scheduler import Scheduler
 from descheduler.placement.framework.scheduling_plugin import shadow_cluster_of
 from descheduler.placement.needs import landing_annotations

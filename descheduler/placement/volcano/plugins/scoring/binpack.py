@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from descheduler.model.requests import CPU, MEMORY
-from descheduler.placement.configuration.volcano import Arguments, PluginOption
+from descheduler.placement.configuration.volcano import PluginOption
+from descheduler.placement.configuration.volcano_arguments import Arguments
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.volcano.jobs import Task
 from descheduler.placement.volcano.session import Session
@@ -48,7 +49,7 @@ def start(session: Session, option: PluginOption) -> Callbacks:
 
 def _weights(arguments: Arguments) -> dict[str, int]:
     """Resource → weight; those below 0 count as 1."""
-    names = [name.strip() for name in arguments.text("binpack.resources").split(",") if name.strip()]
-    keys = {CPU: "binpack.cpu", MEMORY: "binpack.memory", **{name: f"binpack.resources.{name}" for name in names}}
+    listed = {name: f"binpack.resources.{name}" for name in arguments.names("binpack.resources")}
+    keys = {CPU: "binpack.cpu", MEMORY: "binpack.memory", **listed}
     found = {name: arguments.whole(key, 1) for name, key in keys.items()}
     return {name: 1 if weight < 0 else weight for name, weight in found.items()}

@@ -1,0 +1,166 @@
+"""Arguments of plugins and actions in a `volcano-scheduler.conf`: what is read of them, and of which type."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeAlias
+
+import msgspec
+
+from descheduler.documents.decode import Path
+from descheduler.documents.document import TreeNode, kind_of
+from descheduler.documents.problems import did_you_mean
+from descheduler.placement.configuration.volcano_version import VolcanoVersion
+from descheduler.policy.checks import Checks
+
+__all__ = ["KNOWN_ARGUMENTS", "ArgumentReader", "ArgumentValue", "Arguments", "KnownArguments"]
+
+ArgumentValue: TypeAlias = bool | int | float | str
+KnownArguments: TypeAlias = Mapping[str, "type | KnownArguments"]
+"""Key → the type of its value, or what is read of the object there; a key that ends with `*` is all that begin so."""
+_MODES = {"GPUSharingEnable": bool, "GPUNumberEnable": bool, "VGPUEnable": bool, "NodeLockEnable": bool}
+KNOWN_ARGUMENTS: Mapping[str, KnownArguments] = {
+    "binpack": {
+        "binpack.weight": int,
+        "binpack.cpu": int,
+        "binpack.memory": int,
+        "binpack.resources": str,
+        "binpack.resources.*": int,
+    },
+    "deviceshare": {
+        **{f"deviceshare.{name}": kind for name, kind in _MODES.items()},
+        "deviceshare.SchedulePolicy": str,
+        "deviceshare.ScheduleWeight": int,
+        "deviceshare.KnownGeometriesCMName": str,
+        "deviceshare.KnownGeometriesCMNamespace": str,
+    },
+    "nodeorder": {
+        f"{name}.weight": int
+        for name in (
+            "leastrequested",
+            "mostrequested",
+            "balancedresource",
+            "nodeaffinity",
+            "podaffinity",
+            "tainttoleration",
+            "imagelocality",
+            "podtopologyspread",
+        )
+    },
+    "nodegroup": {},
+    "overcommit": {"overcommit-factor": float},
+    "predicates": {
+        **{
+            f"predicate.{name}Enable": bool
+            for name in (
+                "NodeAffinity",
+                "NodePorts",
+                "TaintToleration",
+                "PodAffinity",
+                "NodeVolumeLimits",
+                "VolumeZone",
+                "PodTopologySpread",
+                "VolumeBinding",
+                "DynamicResourceAllocation",
+                "Proportional",
+                "Cache",
+            )
+        },
+        "predicate.resources": str,
+        "predicate.resources.*": float,
+    },
+    "resource-strategy-fit": {
+        "resourceStrategyFitWeight": int,
+        "resources": {"*": {"type": str, "weight": int}},
+        "sra": {"enable": bool, "resources": str, "weight": int, "resourceWeight": {"*": int}},
+        "proportional": {"enable": bool, "resources": str, "resourceProportion": {"*": float}},
+    },
+    "sla": {"sla-waiting-time": str},
+    "tdm": {"tdm.revocable-zone.*": str, "tdm.evict.period": str},
+}
+"""What the modelled plugins read, by plugin."""
+_NAMES = {int: "an integer", float: "a number", bool: "a boolean", str: "a string"}
+
+
+class Arguments(msgspec.Struct, frozen=True):
+    """Arguments of a plugin or an action that have the type that it reads."""
+
+    values: Mapping[str, ArgumentValue | Arguments] = {}
+
+    def whole(self, key: str, default: int) -> int:
+        """An integer."""
+        found = self.values.get(key, default)
+        return found if isinstance(found, int) else default
+
+    def number(self, key: str, default: float) -> float:
+        """A number."""
+        found = self.values.get(key, default)
+        return float(found) if isinstance(found, int | float) else default
+
+    def switch(self, key: str, *, default: bool) -> bool:
+        """A boolean."""
+        found = self.values.get(key, default)
+        return found if isinstance(found, bool) else default
+
+    def text(self, key: str) -> str:
+        """A text, empty without one."""
+        found = self.values.get(key, "")
+        return found if isinstance(found, str) else ""
+
+    def names(self, key: str) -> list[str]:
+        """The names in a text that separates them by commas."""
+        return [name for part in self.text(key).split(",") if (name := part.strip())]
+
+    def part(self, key: str) -> Arguments:
+        """The arguments of an object, empty without one."""
+        found = self.values.get(key)
+        return found if isinstance(found, Arguments) else Arguments()
+
+
+class ArgumentReader(msgspec.Struct, frozen=True):
+    """Reads arguments as `version` does, and records what it does not read."""
+
+    checks: Checks
+    version: VolcanoVersion
+
+    def read(self, node: object, path: Path, known: KnownArguments | None) -> Arguments:
+        """Those that are read; of whoever says nothing of its arguments (`known` is None) those that are no objects."""
+        if not isinstance(node, TreeNode) or node.value is None:
+            return Arguments()
+        if not isinstance(node.value, Mapping):
+            self.checks.fail_load(path, f"expected an object, found {kind_of(node)}")
+            return Arguments()
+        found: dict[str, ArgumentValue | Arguments] = {}
+        for key, member in node.value.items():
+            kind = type(member.node.value) if known is None else _kind_of(key, known)
+            if kind is None:
+                self.checks.warn((*path, key), f"is not read{did_you_mean(key, known or ())}")
+            elif known is None and not isinstance(member.node.value, ArgumentValue):
+                continue
+            elif (read := self._value(member.node, (*path, key), kind)) is not None:
+                found[key] = read
+        return Arguments(found)
+
+    def _value(self, node: TreeNode, path: Path, kind: type | KnownArguments) -> ArgumentValue | Arguments | None:
+        value = node.value
+        if isinstance(kind, Mapping):
+            if isinstance(value, Mapping):
+                return self.read(node, path, kind)
+        elif isinstance(value, ArgumentValue) and (read := self._scalar(value, kind)) is not None:
+            return read
+        wanted = "an object" if isinstance(kind, Mapping) else _NAMES.get(kind, "a scalar")
+        self.checks.warn(path, f"expected {wanted}, found {kind_of(node)}; the default holds")
+        return None
+
+    def _scalar(self, value: ArgumentValue, kind: type) -> ArgumentValue | None:
+        if kind is bool and self.version.reads_quoted_bools and value in ("true", "false"):
+            return value == "true"
+        if type(value) is kind:
+            return value
+        return float(value) if kind is float and type(value) is int else None
+
+
+def _kind_of(key: str, known: KnownArguments) -> type | KnownArguments | None:
+    if key in known:
+        return known[key]
+    return next((kind for name, kind in known.items() if name.endswith("*") and key.startswith(name[:-1])), None)
