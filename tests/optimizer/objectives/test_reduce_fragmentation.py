@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+from descheduler.optimizer.placement import Arrangement
 
 from descheduler.optimizer import ReduceFragmentation, make_problem
-from descheduler.optimizer.placement import Arrangement
 
 
 def test_neighbourhoods_rarely_have_several_equal_pods_of_a_node() -> None:
