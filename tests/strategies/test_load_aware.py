@@ -57,6 +57,14 @@ def test_room_of_low_nodes_ends_it() -> None:
     assert evicted(result) == ["p10"]
 
 
+def test_room_is_the_sum_over_low_nodes_and_usage_comes_off_it() -> None:
+    """volcano.md §13.7: 2 x (12.4 - 3.2) = 18.4 cores, and 12.2, 6 and none after pods of 6.2 cores."""
+    loads = [measured_node("full", "40"), *LOADS[1:]]
+    pods = [each for name in ("p1", "p2", "p3", "p4") for each in on_full(name, "6200m")]
+
+    assert evicted(run([*NODES, *loads, *pods])) == ["p1", "p2", "p3"]
+
+
 def test_prometheus_gives_shares_of_nodes_and_what_pods_use() -> None:
     args = {"metrics": {"type": "prometheus", "address": "http://prometheus:9090"}}
     queries = samples(LoadAwareArgs(metrics=LoadMetrics("prometheus")))
