@@ -11,6 +11,14 @@ SAMPLE_node-reservation := koordinator
 SAMPLE_low-node-load := load
 SAMPLE_volcano := volcano
 SAMPLE_dra := devices
+SAMPLE_plan-balance-koordinator := koordinator
+SAMPLE_plan-consolidate-koordinator := koordinator
+SAMPLE_plan-defragment-gpus := koordinator
+SAMPLE_plan-defragment := planning
+SAMPLE_plan-drain-upgrade := planning
+SAMPLE_plan-make-room := planning
+SAMPLE_plan-make-room-koordinator := planning
+SAMPLE_koordinator-repair := koordinator
 DUMP ?= config/samples/$(or $(SAMPLE_$(PROFILE)),shop).jsonl.gz
 # The tag of the base image of cronjob/Dockerfile; `make base-image BASE_IMAGE=python:3.12-slim-bookworm` takes another.
 BASE_IMAGE ?= $(shell sed -n 's/^ARG PYTHON_IMAGE=\([^@]*\).*/\1/p' cronjob/Dockerfile)

@@ -26,6 +26,7 @@ from string import Template
 ROOT = Path(__file__).resolve().parents[2]
 TEMPLATES = Path(__file__).with_name("templates")
 
+_ICON = "descheduler.svg"
 _VERSION = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)")
 _PACKAGE = re.compile(r"^(?P<name>[A-Za-z0-9._-]+)==(?P<version>\S+) \\$")
 _HASH = re.compile(r"--hash=sha256:([0-9a-f]{64})")
@@ -71,7 +72,8 @@ def make_release(version: str, url: str, root: Path = ROOT) -> Path:
     folder.mkdir(parents=True)
     _build_package(root, folder)
     (wheel,) = (file.name for file in folder.glob("*.whl"))
-    write_chart(root / "cronjob" / "chart", folder / f"descheduler-chart-{version}.tgz")
+    shutil.copy(root / "cronjob" / "release" / _ICON, folder)
+    write_chart(root / "cronjob" / "chart", folder / f"descheduler-chart-{version}.tgz", url.rstrip("/"), version)
     lock = (root / "cronjob" / "requirements.txt").read_text()
     (folder / "descheduler.cdx.json").write_text(json.dumps(bill_of_materials(lock, version), indent=2) + "\n")
     _fill_templates(folder, version, wheel, url.rstrip("/"), root)
@@ -113,12 +115,13 @@ def _run(command: Sequence[str], folder: Path) -> None:
         raise ReleaseError(f"{command[0]} {command[1]} failed: {done.stderr.strip()[-2000:]}")
 
 
-def write_chart(chart: Path, archive: Path) -> None:
-    """The chart as `helm package` makes it: all files below the name of the chart."""
+def write_chart(chart: Path, archive: Path, url: str, version: str) -> None:
+    """The chart as `helm package` makes it: all files below the name of the chart, which says where it is from."""
+    addresses = f"home: {url}\nsources: [{url}/{version}/descheduler-{version}.tar.gz]\nicon: {url}/{version}/{_ICON}\n"
     files = sorted(file for file in chart.rglob("*") if file.is_file())
-    _write_archive(
-        archive, [(f"descheduler/{file.relative_to(chart).as_posix()}", file.read_bytes()) for file in files]
-    )
+    contents = {file.relative_to(chart).as_posix(): file.read_bytes() for file in files}
+    contents["Chart.yaml"] += addresses.encode()
+    _write_archive(archive, [(f"descheduler/{name}", content) for name, content in contents.items()])
 
 
 def bill_of_materials(lock: str, version: str) -> Mapping[str, object]:

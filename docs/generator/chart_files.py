@@ -37,7 +37,7 @@ ALERTS = (
         "DeschedulerNoSuccess",
         LAST_SUCCESS,
         "time() - {} > 3600",
-        "No run of the descheduler was successful for an hour; read the log of its last Job",
+        "No run of the descheduler was successful for {{ $value | humanizeDuration }}; read the log of its last Job",
     ),
     Alert(
         "DeschedulerRunFailed",

@@ -111,18 +111,45 @@ def test_alerts_and_dashboard_are_those_of_the_metrics(helm: Helm) -> None:
     assert dashboard["metadata"]["annotations"] == {"grafana_folder": "Kubernetes"}
 
 
+@pytest.mark.parametrize(
+    ("values", "seconds"),
+    [
+        ("schedule: '*/15 * * * *'", 3600),
+        ("schedule: '*/50 * * * *'", 6000),
+        ("schedule: '5 * * * *'", 7200),
+        ("schedule: '0 */6 * * *'", 12 * 3600),
+        ("schedule: '30 3 * * *'", 48 * 3600),
+        ("schedule: '@daily'", 48 * 3600),
+        ("schedule: '0 3 * * 1'", 14 * 86400),
+        ("schedule: '0 3 1 * *'", 62 * 86400),
+        ("kind: Deployment\ndeschedulingInterval: 5m", 3600),
+        ("kind: Deployment\ndeschedulingInterval: 2h", 4 * 3600),
+        ("prometheusRule: {create: true, noSuccessFor: 26h}", 26 * 3600),
+    ],
+)
+def test_alert_about_missing_success_goes_by_the_time_between_runs(helm: Helm, values: str, seconds: int) -> None:
+    both = values if "prometheusRule" in values else f"prometheusRule: {{create: true}}\n{values}"
+
+    (rule, *_) = only(helm.template(both), "PrometheusRule")["spec"]["groups"][0]["rules"]
+
+    assert rule["expr"] == f"time() - descheduler_last_success_timestamp_seconds > {seconds}"
+
+
 def test_what_is_not_asked_for_is_not_there(helm: Helm) -> None:
     kinds = {manifest["kind"] for manifest in helm.template()}
 
     assert not kinds & {"NetworkPolicy", "PrometheusRule"}
 
 
-def test_chart_says_where_it_comes_from() -> None:
+def test_chart_of_the_repository_names_no_address_of_its_own() -> None:
+    """A release adds those at which it is published."""
     chart = yaml.safe_load((CHART / "Chart.yaml").read_text())
 
-    assert all(urlsplit(address).scheme == "https" for address in (chart["home"], chart["icon"], *chart["sources"]))
+    assert not chart.keys() & {"home", "icon", "sources"}
     assert {name.split("/")[0] for name in chart["annotations"]} == {"artifacthub.io"}
     assert all(isinstance(value, str) for value in chart["annotations"].values())
+    links = yaml.safe_load(chart["annotations"]["artifacthub.io/links"])
+    assert all(link.keys() == {"name", "url"} and urlsplit(link["url"]).scheme == "https" for link in links)
 
 
 def test_shards_are_the_pods_of_an_indexed_job(helm: Helm) -> None:

@@ -55,12 +55,22 @@ def test_bill_of_materials_has_every_package_of_the_image_with_its_hashes(progra
 def test_chart_is_packed_as_it_is_and_twice_the_same(program: ModuleType, tmp_path: Path) -> None:
     chart = CRONJOB / "chart"
     for name in ("a.tgz", "b.tgz"):
-        program.write_chart(chart, tmp_path / name)
+        program.write_chart(chart, tmp_path / name, URL, VERSION)
 
     with tarfile.open(tmp_path / "a.tgz") as archive:
         packed = {entry.name: extracted.read() for entry in archive if (extracted := archive.extractfile(entry))}
+    about = packed.pop("descheduler/Chart.yaml")
+    assert about.startswith((chart / "Chart.yaml").read_bytes())
     assert packed == {
-        f"descheduler/{file.relative_to(chart)}": file.read_bytes() for file in chart.rglob("*") if file.is_file()
+        f"descheduler/{file.relative_to(chart)}": file.read_bytes()
+        for file in chart.rglob("*")
+        if file.is_file() and file.name != "Chart.yaml"
+    }
+    addresses = {key: value for key, value in yaml.safe_load(about).items() if key in ("home", "sources", "icon")}
+    assert addresses == {
+        "home": URL,
+        "sources": [f"{URL}/{VERSION}/descheduler-{VERSION}.tar.gz"],
+        "icon": f"{URL}/{VERSION}/descheduler.svg",
     }
     assert (tmp_path / "a.tgz").read_bytes() == (tmp_path / "b.tgz").read_bytes()
 

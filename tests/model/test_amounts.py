@@ -2,7 +2,14 @@ from __future__ import annotations
 
 import pytest
 
-from descheduler.model.text.amounts import amount_of, amount_text, amounts_text, cpu_texts, percent_text
+from descheduler.model.text.amounts import (
+    amount_of,
+    amount_text,
+    amounts_text,
+    cpu_texts,
+    percent_text,
+    rounded_percent,
+)
 
 
 @pytest.mark.parametrize(
@@ -62,3 +69,21 @@ def test_several_amounts_are_one_phrase() -> None:
 )
 def test_only_what_is_full_is_a_hundred_percent(part: int, whole: int, text: str) -> None:
     assert percent_text(part, whole) == text
+
+
+@pytest.mark.parametrize(
+    ("percent", "limit", "text"),
+    [
+        pytest.param(62.5, None, "62.5%", id="one decimal"),
+        pytest.param(63.0, None, "63%", id="none where there is none"),
+        pytest.param(70.04, None, "70%", id="no limit to tell it from"),
+        pytest.param(70.04, 70.0, "70.04%", id="a little above its limit"),
+        pytest.param(70.0, 70.0, "70%", id="at its limit"),
+        pytest.param(99.97, None, "99.9%", id="a little short of the whole"),
+        pytest.param(300.0, None, "300%", id="more than the whole"),
+    ],
+)
+def test_a_share_has_one_decimal_and_does_not_look_like_a_limit_that_it_is_not(
+    percent: float, limit: float | None, text: str
+) -> None:
+    assert rounded_percent(percent, limit) == text

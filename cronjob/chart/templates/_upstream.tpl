@@ -33,6 +33,41 @@ leaderElection ports livenessProbe service serviceMonitor podDisruptionBudget
 {{- default "*/15 * * * *" .Values.schedule -}}
 {{- end -}}
 
+{{- /* Seconds from one run to the next, of a schedule those of the longest pause that it can have. */ -}}
+{{- define "descheduler.period" -}}
+{{- $schedule := include "descheduler.schedule" . | trim -}}
+{{- $names := dict "@hourly" 3600 "@daily" 86400 "@midnight" 86400 "@weekly" 604800 "@monthly" 2678400 -}}
+{{- $fields := regexSplit `\s+` $schedule -1 -}}
+{{- if include "descheduler.isDeployment" . -}}
+{{- include "descheduler.seconds" (dict "key" "deschedulingInterval" "value" (include "descheduler.interval" .)) -}}
+{{- else if hasKey $names $schedule -}}
+{{- get $names $schedule -}}
+{{- else if or (ne (len $fields) 5) (ne (index $fields 3) "*") -}}
+31622400
+{{- else if not (has (index $fields 2) (list "*" "?")) -}}
+2678400
+{{- else if not (has (index $fields 4) (list "*" "?")) -}}
+604800
+{{- else if regexMatch `^\*/[0-9]+$` (index $fields 1) -}}
+{{- mul 3600 (trimPrefix "*/" (index $fields 1) | int64) -}}
+{{- else if ne (index $fields 1) "*" -}}
+86400
+{{- else if regexMatch `^\*/[0-9]+$` (index $fields 0) -}}
+{{- mul 60 (trimPrefix "*/" (index $fields 0) | int64) -}}
+{{- else -}}
+3600
+{{- end -}}
+{{- end -}}
+
+{{- /* Seconds without a successful run before an alert fires. */ -}}
+{{- define "descheduler.noSuccessSeconds" -}}
+{{- with dig "noSuccessFor" "" (default dict .Values.prometheusRule) -}}
+{{- include "descheduler.seconds" (dict "key" "prometheusRule.noSuccessFor" "value" .) -}}
+{{- else -}}
+{{- max 3600 (mul 2 (include "descheduler.period" . | int64)) -}}
+{{- end -}}
+{{- end -}}
+
 {{- /* Not empty when the image is one of kubernetes-sigs/descheduler: from its registries, or a mirror of these. */ -}}
 {{- define "descheduler.isUpstreamImage" -}}
 {{- $repository := dig "repository" "" (default dict .Values.image) | toString -}}

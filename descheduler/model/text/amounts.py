@@ -57,13 +57,18 @@ def _bytes_text(amount: int) -> str:
 
 
 def percent_text(part: int, whole: int) -> str:
-    """The share to one decimal; short of the whole it is never 100%, so that a node with room does not look full."""
-    if not whole:
-        return "?"
-    percent = round(100 * part / whole, 1)
-    return rounded_percent(min(percent, 99.9) if part < whole else percent)
+    """The share as `rounded_percent` writes it, `?` of nothing."""
+    return rounded_percent(100 * part / whole) if whole else "?"
 
 
-def rounded_percent(percent: float) -> str:
-    """Such as `79.4%` or `85%`: figures of nodes have one decimal at most wherever they are shown."""
-    return f"{percent:.1f}".removesuffix(".0") + "%"
+def rounded_percent(percent: float, limit: float | None = None) -> str:
+    """Such as `79.4%` or `85%`: whatever people read in percent, so that one figure looks the same wherever it is.
+
+    To one decimal. Short of the whole it is never 100%, so that a node with room does not look full, and what is over
+    or under a `limit` has as many decimals as it takes to show that.
+    """
+    for decimals in (1, 3, 6):
+        text = f"{percent:.{decimals}f}".rstrip("0").rstrip(".")
+        if limit is None or percent == limit or float(text) != limit:
+            break
+    return "99.9%" if percent < 100 and float(text) == 100 else f"{text}%"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -81,23 +80,23 @@ class UsageTargets:
         `what` is `requests` or `usage`.
         """
         return ", ".join(
-            f"{noun_of(resource, what)} at {_percent(usage, resource)} of allocatable"
+            f"{noun_of(resource, what)} at {_percent(usage, resource, self.percent[resource])} of allocatable"
             f" (targetThresholds.{resource}: {self.stated[resource]:g}{self._above(resource)})"
             for resource in self.resources_over(usage)
         )
 
     def _text_of_one(self, resource: str) -> str:
-        text = f"{resource} {self._number(self.percent[resource])}%"
+        text = f"{resource} {self._written(self.percent[resource])}"
         above = self._above(resource)
         return f"{text}, {self.stated[resource]:g}{above}" if above else text
 
     def _above(self, resource: str) -> str:
         """Such as ` above the average of 47.3%`; empty where targets are stated as they are."""
-        return "" if self._average is None else f" above the average of {self._number(self._average[resource])}%"
+        return "" if self._average is None else f" above the average of {rounded_percent(self._average[resource])}"
 
-    def _number(self, percent: float) -> str:
-        """As the policy has it; an average to two decimals."""
-        return f"{percent:g}" if self._average is None else f"{round(percent, 2):g}"
+    def _written(self, percent: float) -> str:
+        """As the policy has it, unless an average is part of it."""
+        return f"{percent:g}%" if self._average is None else rounded_percent(percent)
 
 
 def _percentages(usage: NodeUtilization) -> dict[str, float]:
@@ -111,7 +110,6 @@ def _percentages(usage: NodeUtilization) -> dict[str, float]:
     }
 
 
-def _percent(usage: NodeUtilization, resource: str) -> str:
-    """Rounded up to one decimal: what is over its target must not look as if it were at it."""
+def _percent(usage: NodeUtilization, resource: str, limit: float) -> str:
     column = usage.resources.index(resource)
-    return rounded_percent(math.ceil(1000 * int(usage.taken[column]) / max(int(usage.allocatable[column]), 1)) / 10)
+    return rounded_percent(100 * int(usage.taken[column]) / max(int(usage.allocatable[column]), 1), limit)

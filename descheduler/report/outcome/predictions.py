@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from descheduler.documents.fields import Fields
+from descheduler.model.text.amounts import rounded_percent
 from descheduler.plan.outcome import Outcome
 from descheduler.plan.predictions import Prediction, prediction_of
 
@@ -51,4 +52,4 @@ def hit_rate_text(predictions: Predictions) -> str:
     unseen = f", {predictions.not_seen:,} not seen ready" if predictions.not_seen else ""
     hits = f"{predictions.as_predicted + predictions.tied:,} of {predictions.num_seen:,} on the predicted node"
     tied = " or one that ranks as high" if predictions.tied else ""
-    return f"{hits}{tied} ({predictions.hit_rate:.0%}){unseen}"
+    return f"{hits}{tied} ({rounded_percent(100 * predictions.hit_rate)}){unseen}"

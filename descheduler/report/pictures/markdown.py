@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from descheduler.model.text.amounts import rounded_percent
 from descheduler.model.text.counted import counted
 from descheduler.model.text.printable import printable
 from descheduler.report.pictures.charts import group_shares
@@ -76,9 +77,9 @@ def _nodes(plan: Plan) -> Iterator[str]:
     ]
     yield from table_lines(("Zone and pool", "Nodes", *names), rows)
     for each in plan.figures.balance:
-        mean = f"{each.mean_before}% → {each.mean_after}%"
-        deviation = f"{each.deviation_before} → {each.deviation_after}"
-        yield f"- {each.resource}: mean {mean}, standard deviation {deviation} percentage points"
+        mean = f"{rounded_percent(each.mean_before)} → {rounded_percent(each.mean_after)}"
+        deviation = f"{rounded_percent(each.deviation_before)} → {rounded_percent(each.deviation_after)}"
+        yield f"- {each.resource}: mean {mean}, standard deviation {deviation}"
     yield ""
 
 

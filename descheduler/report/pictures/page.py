@@ -11,6 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 from msgspec.structs import replace
 
+from descheduler.model.text.amounts import rounded_percent
 from descheduler.report.pictures.charts import (
     STRIP_HEIGHT,
     group_shares,
@@ -98,6 +99,7 @@ def _template(name: str) -> Template:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["percent"] = rounded_percent
     return environment.get_template(name)
 
 

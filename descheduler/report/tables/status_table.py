@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from descheduler.model.text.amounts import rounded_percent
 from descheduler.model.text.counted import counted
 from descheduler.model.text.printable import printable
 from descheduler.report.outcome.goal import goal_text
@@ -48,7 +49,7 @@ def _row(run: RunSummary) -> Row:
         f"{run.counts.get('refused', 0):,}",
         f"{run.counts.get('failed', 0):,}",
         f"{run.counts.get('not-attempted', 0):,}",
-        "" if share is None else f"{share:.0%}",
+        "" if share is None else rounded_percent(100 * share),
         f"{run.seconds:,.1f}",
         f"{run.num_api_calls:,}",
         run.stopped_by or run.skipped,

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
+from descheduler.model.text.amounts import rounded_percent
 from descheduler.plan.facts import NearestValue
 from descheduler.strategies.node_utilization.classify import NodeLoad
 from descheduler.strategies.node_utilization.thresholds import average_percent, shifted_percent
@@ -44,7 +45,7 @@ class Thresholds(msgspec.Struct, frozen=True):
         stated = f"{self.key_of(resource)}: {self.stated[resource]:g}"
         if self.average is None:
             return stated
-        return f"{stated} from the average of {_percent_words(self.average[resource])}"
+        return f"{stated} from the average of {rounded_percent(self.average[resource])}"
 
     def levels(self, load: NodeLoad) -> Iterator[UsageLevel]:
         """The levels of a node beside each threshold, in resource order."""
@@ -93,13 +94,4 @@ class UsageLevel(msgspec.Struct, frozen=True):
 
     @property
     def _percent(self) -> str:
-        return _percent_words(self.percent, self.limit)
-
-
-def _percent_words(percent: float, limit: float | None = None) -> str:
-    """To one decimal, or as many as it takes to tell it from a `limit` that it is not."""
-    for decimals in (1, 3, 6):
-        text = f"{percent:.{decimals}f}".rstrip("0").rstrip(".")
-        if limit is None or percent == limit or float(text) != limit:
-            break
-    return f"{text}%"
+        return rounded_percent(self.percent, self.limit)
