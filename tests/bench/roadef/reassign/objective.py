@@ -169,7 +169,8 @@ class ReassignGoal:
     def neighbourhood(self, placement: Arrangement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
         """A few nodes with all their pods, or some of them."""
         excess = self.node_cost(np.arange(self._problem.num_nodes), placement.usage)
-        return choose_dear_nodes(placement, excess, rng, num_pods)
+        no_two_alike = np.arange(self._problem.num_pods)
+        return choose_dear_nodes(placement, excess, rng, num_pods, first=np.empty(0, np.intp), kind=no_two_alike)
 
     def add_to(self, model: Model, placement: Arrangement, neighbourhood: Neighbourhood) -> None:
         """All but the group's costs."""
