@@ -6,15 +6,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum, auto
 from itertools import chain
 
-from descheduler.model.gangs import COSCHEDULING_LABEL
+from descheduler.model.gangs import COSCHEDULING_LABEL, OTHER_GANG_ANNOTATIONS
+from descheduler.model.koordinator.batch_resources import BATCH_NAMES, MID_NAMES
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod, PodSpec
 
 __all__ = ["TRACES_OF_SCHEDULERS", "Trace", "find_traces"]
 
-_VOLCANO_GROUP = "scheduling.k8s.io/group-name"
-_KOORDINATOR_KEYS = ("koordinator.sh", "scheduling.sigs.k8s.io", "kubernetes.io/batch-", "kubernetes.io/mid-")
-_VOLCANO_KEYS = ("volcano.sh", _VOLCANO_GROUP)
+_KOORDINATOR_KEYS = ("koordinator.sh", "scheduling.sigs.k8s.io", *BATCH_NAMES.values(), *MID_NAMES.values())
+_VOLCANO_KEYS = ("volcano.sh", *OTHER_GANG_ANNOTATIONS)
 
 
 class Trace(Enum):

@@ -62,6 +62,15 @@ def test_the_scope_of_the_run_is_that_of_run_namespace(descheduler: Descheduler,
     assert json.loads(ended.out)["pod"]["decision"]["answers"][0]["code"] == "OutOfScope"
 
 
+def test_a_pod_is_explained_as_the_shard_of_a_run_sees_it(descheduler: Descheduler, policy: Path, dump: Path) -> None:
+    arguments = ("--config", policy, "--snapshot", dump, "--now", NOW, "-o", "json", "--shards", "2")
+
+    shards = [descheduler("explain", "pod/old", *arguments, "--shard-index", index) for index in "01"]
+
+    outcomes = [json.loads(ended.out)["pod"]["decision"]["outcome"] for ended in shards]
+    assert sorted(outcomes) == ["evicted", "unjudged"]
+
+
 def test_a_node_is_explained_on_a_dump(descheduler: Descheduler, policy: Path, dump: Path) -> None:
     ended = descheduler("explain", "node", "a", "--config", policy, "--snapshot", dump, "--now", NOW)
 

@@ -28,8 +28,8 @@ spec:
 _RUNNING = [
     *(node(name, cpu=cpu) for name, cpu in {"a": "8", "b": "8", "c": "4"}.items()),
     *(renamed(f"fixed-{on}", pods("fixed", 1, cpu="3", on=on)) for on in "ab"),
-    *(renamed(f"filler-{on}", owned(pods("filler", 1, cpu="2", on=on))) for on in "ab"),
-    group("filler", phase="Running"),
+    *(renamed(f"filler-{on}", owned(pods(f"of-{on}", 1, cpu="2", on=on))) for on in "ab"),
+    *(group(f"of-{on}", phase="Running") for on in "ab"),
     group("fixed", least=2, phase="Running"),
 ]
 """A worker needs 5 cores: 3 are free on a and on b, where a pod can leave for c, which is free."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -21,6 +22,7 @@ from descheduler.cli.flags.go import GoFlagsCommand
 from descheduler.cli.flags.lease import takes_lease_name
 from descheduler.cli.flags.logging import takes_logging
 from descheduler.cli.flags.scope import takes_subject_namespace
+from descheduler.cli.flags.shards import takes_shard
 from descheduler.cli.flags.values import read_feature_gates, read_file_name, read_kube_version
 from descheduler.cli.inputs import dump_paths, log_snapshot, read_policy, takes_snapshot
 from descheduler.cli.output import Output, takes_output, write_document
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     from descheduler.explanation.sources import LiveCluster
     from descheduler.migration.lease_settings import LeaseOptions
     from descheduler.model.kube_version import KubeVersion
+    from descheduler.model.shard import Shard
     from descheduler.policy.types import Policy
 
 __all__ = ["explain"]
@@ -47,6 +50,7 @@ class _Flags(msgspec.Struct, frozen=True, kw_only=True):
     namespace: str | None
     all_namespaces: bool
     scope: Scope
+    shard: Shard
     feature_gates: Mapping[str, bool]
     policy_file: str | None
     plan_file: str | None
@@ -102,6 +106,7 @@ _HELP = "\n\n".join(
 @takes_snapshot("Read a dump instead of a cluster: a file, a folder or - for standard input; can be repeated.")
 @takes_assumed
 @takes_subject_namespace
+@takes_shard
 @click.option(
     "--feature-gates",
     multiple=True,
@@ -205,6 +210,7 @@ def _explanation(
         cluster = _cluster(flags, policy, connection)
         snapshot, memory = cluster.snapshot, cluster.memory
     if snapshot is not None:
+        snapshot = replace(snapshot, shard=flags.shard)
         log_snapshot(snapshot)
     return make_explanation(
         *question,

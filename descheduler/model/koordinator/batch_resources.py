@@ -18,10 +18,12 @@ from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.requests import CPU, MEMORY, ResourceList
 
-__all__ = ["BATCH_NAMES", "BatchResource", "batch_resources"]
+__all__ = ["BATCH_NAMES", "MID_NAMES", "BatchResource", "batch_resources"]
 
 BATCH_NAMES: Mapping[str, str] = {CPU: "kubernetes.io/batch-cpu", MEMORY: "kubernetes.io/batch-memory"}
 """cpu and memory, and what they are called where best-effort pods request them."""
+MID_NAMES: Mapping[str, str] = {CPU: "kubernetes.io/mid-cpu", MEMORY: "kubernetes.io/mid-memory"}
+"""The same for pods of the class koord-mid."""
 _RECLAIMED_PERCENT = {CPU: 60, MEMORY: 65}
 _SUPPRESSED_ABOVE_PERCENT = 65
 _DEGRADED_AFTER = timedelta(minutes=15)

@@ -119,7 +119,7 @@ class Tiers:
         """Job → who has rejected it last."""
 
     def further(self, tiers: Sequence[Sequence[OpenPlugin]]) -> Tiers:
-        """Those of a further cycle: what is known of callbacks stays where they do."""
+        """The plugins of a further cycle: what is known of callbacks stays where they do."""
         found = Tiers(tiers)
         if found.tiers != self.tiers:
             return found

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import msgspec
 
-from descheduler.model.koordinator.batch_resources import BATCH_NAMES
+from descheduler.model.koordinator.batch_resources import BATCH_NAMES, MID_NAMES
 from descheduler.model.koordinator.classes import KoordinatorPriority, priority_class
 from descheduler.model.pod import Pod
 from descheduler.model.quantity import ceil_milli, ceil_value
@@ -23,7 +23,7 @@ _UNASKED = {CPU: 250, MEMORY: 200 * 2**20}
 """What a pod is taken to use that asks for none."""
 _NAMES: Mapping[KoordinatorPriority, Mapping[str, str]] = {
     KoordinatorPriority.BATCH: BATCH_NAMES,
-    KoordinatorPriority.MID: {CPU: "kubernetes.io/mid-cpu", MEMORY: "kubernetes.io/mid-memory"},
+    KoordinatorPriority.MID: MID_NAMES,
 }
 """What cpu and memory are called in the requests of pods of a class."""
 _Int64 = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
