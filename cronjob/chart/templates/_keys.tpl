@@ -20,7 +20,7 @@
   "networkPolicy": ["apiServerCIDRs", "apiServerPorts", "create", "extraEgress"],
   "placeholders": ["createPriorityClass"],
   "podMonitor": ["create", "interval", "labels", "namespace"],
-  "prometheusRule": ["create", "labels", "namespace"],
+  "prometheusRule": ["create", "labels", "namespace", "noSuccessFor"],
   "pushgateway": ["url"],
   "rbac": ["create"],
   "resources": ["claims", "limits", "requests"],
