@@ -54,6 +54,8 @@ class SchedulerModel(Evaluator, Interplay, Protocol):
     cluster: ShadowCluster
     reorders: bool = False
     """Whether its order depends on what it has placed, so that it asks again who is next."""
+    holds_nominated: bool = True
+    """Whether a pod with `nominatedNodeName` holds its room on that node."""
 
     @abstractmethod
     def doubt(self, pod: Pod, about: DoubtOf = DoubtOf.LANDING) -> str:

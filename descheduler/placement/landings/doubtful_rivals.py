@@ -83,7 +83,7 @@ def with_nodes(pods: Iterable[DoubtfulPod], cluster: ShadowCluster) -> list[tupl
             anywhere = np.ones(len(cluster.table), dtype=bool)
             known[kind] = each.scheduler.evaluate_binding(each.form).feasible if len(known) < _MOST_KINDS else anywhere
         nodes = known[kind]
-        nominated = cluster.table.index.get(each.pod.nominated_node_name)
+        nominated = cluster.table.index.get(each.pod.nominated_node_name) if each.scheduler.holds_nominated else None
         found.append((each, nodes if nominated is None else mask_of([nominated], cluster)))
     return found
 

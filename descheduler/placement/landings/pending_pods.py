@@ -36,7 +36,7 @@ class PendingPods:
     A ledger of its own: taking a pod off its node puts it back into the queue.
 
     Pods of the same priority are tried class by class. A nominated pod, for which others were preempted, holds its
-    room on the nominated node whatever is there.
+    room on the nominated node whatever is there, where its scheduler holds it.
     """
 
     def __init__(self, cluster: ShadowCluster, schedulers: Schedulers, forms: PlacementForms) -> None:
@@ -60,7 +60,7 @@ class PendingPods:
             if doubt := schedulers.doubt(pod):
                 self._doubts[id(pod)] = doubt
                 self._doubtful.append(pod)
-            elif pod.nominated_node_name in cluster.table.index:
+            elif pod.nominated_node_name in cluster.table.index and schedulers.scheduler_of(pod).holds_nominated:
                 self._nominate(pod)
             else:
                 self.add(pod)

@@ -92,6 +92,8 @@ class VolcanoScheduler(VolcanoInterplay, SchedulerModel):
 
     name = _NAME
     reorders = True
+    holds_nominated = False
+    """A cycle nominates pods for room that others are to leave; the next cycle decides again (volcano 1.10.0)."""
 
     def __init__(self, cluster: ShadowCluster, configuration: VolcanoConfiguration) -> None:
         self.cluster = cluster

@@ -50,6 +50,20 @@ def test_gangs_of_a_queue_that_has_less_go_before_further_gangs_of_another() -> 
     assert placed(prover) == {"x": 2, "z": 2}
 
 
+def nominated(only: Sequence[Object], on: str) -> Object:
+    """The one pod of `only`, which an earlier cycle found room for that others had to leave."""
+    (found,) = only
+    return {**found, "status": {**found["status"], "nominatedNodeName": on}}
+
+
+def test_pod_that_was_nominated_for_a_node_without_room_waits_on() -> None:
+    """Volcano nominates for what the next cycle decides again; the room is not held."""
+    objects = [group("x"), *pods("x", 1, cpu="3", on="a"), group("y"), nominated(pods("y", 1, cpu="2"), "a")]
+    prover, _ = prover_of(node("a", cpu="4"), objects, configuration=_document(("gang",), ("drf", "predicates")))
+
+    assert placed(prover) == {}
+
+
 @pytest.mark.parametrize(
     ("deserved", "verdict", "said"),
     [
