@@ -8,7 +8,7 @@ import msgspec
 
 from descheduler.eviction.checks.limits import RunLimits
 
-__all__ = ["ClosingTime", "DispatchSettings", "EvictionTerms", "JobSettings", "Pace"]
+__all__ = ["ClosingTime", "DispatchSettings", "EvictionTerms", "JobSettings", "JobStorage", "Pace"]
 
 
 class Pace(msgspec.Struct, frozen=True):
@@ -111,3 +111,16 @@ class JobSettings(msgspec.Struct, frozen=True):
     """For so long a job of an earlier run or a user is looked at that does not change."""
     landing_seconds: float = 120.0
     """For so long the replacement of a pod is looked for, for which no room was held."""
+
+
+class JobStorage(msgspec.Struct, frozen=True):
+    """Where jobs are kept: as PodMigrationJobs, or as ConfigMaps of `namespace`.
+
+    `owner` tells those of one policy, in this run and the next; it may be the value of a label. Jobs of
+    users are for runs of the whole cluster, or else for its `is_first_shard`.
+    """
+
+    owner: str
+    namespace: str
+    in_objects: bool
+    is_first_shard: bool = True

@@ -10,10 +10,14 @@ import msgspec
 from msgspec.structs import replace
 
 from descheduler.eviction.migration_controller.profiles import migration_controllers, unheeded_notes
+from descheduler.eviction.migration_controller.room_provider import RoomProvider
 from descheduler.kube.leases.settings import own_namespace
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.roads.users_jobs import UsersJobs
-from descheduler.migration.room.choice import PLACEHOLDER, JobProfile, JobStorage, ProviderMissing, choose, find_offer
+from descheduler.migration.room.choice import JobProfile, ProviderMissing, choose
+from descheduler.migration.room.labels import PLACEHOLDER_CLASS
+from descheduler.migration.room.offer import find_offer
+from descheduler.migration.settings import JobStorage
 from descheduler.model.shard import WHOLE_CLUSTER, Shard
 from descheduler.model.text.counted import counted
 from descheduler.plan.outcome import OutcomeCode, OutcomeKind
@@ -92,15 +96,10 @@ def plan_jobs(
     controllers = migration_controllers(policy)
     if not controllers:
         return JobPlan({}, storage)
-    from descheduler.migration.room.placeholder.pod import PlaceholderSettings
-
-    priority_class = PlaceholderSettings().priority_class
-    wants_placeholders = any(args.reservation_provider == PLACEHOLDER for args in controllers.values())
-    offer = find_offer(ObjectCalls(client), server, priority_class if wants_placeholders else "")
+    wants_placeholders = any(args.reservation_provider == RoomProvider.PLACEHOLDER for args in controllers.values())
+    offer = find_offer(ObjectCalls(client), server, PLACEHOLDER_CLASS if wants_placeholders else "")
     try:
-        chosen = {
-            name: JobProfile(args, choose(name, args, offer, priority_class)) for name, args in controllers.items()
-        }
+        chosen = {name: JobProfile(args, choose(name, args, offer)) for name, args in controllers.items()}
     except ProviderMissing as error:
         raise ExchangeError(str(error)) from error
     profiles = {name: each for name, each in chosen.items() if each.choice.uses_jobs and not each.args.dry_run}

@@ -8,6 +8,7 @@ from typing import Annotated, TypeVar
 
 import msgspec
 
+from descheduler.eviction.migration_controller.room_provider import RoomProvider
 from descheduler.policy.plugin import Needs
 from descheduler.policy.shared_args import (
     Args,
@@ -61,7 +62,7 @@ EVICTION_GATES = (
 JOB_MODES = ("ReservationFirst", "EvictDirectly")
 EVICTION_POLICIES = ("Eviction", "Delete", "SoftEviction")
 """How Koordinator evicts."""
-RESERVATION_PROVIDERS = ("koordinator", "placeholder", "none")
+RESERVATION_PROVIDERS = tuple(each.value for each in RoomProvider)
 SINGLE_REPLICAS = ("Evict", "Surge")
 
 
@@ -249,7 +250,7 @@ class MigrationControllerArgs(Args, frozen=True):
 
 def creates_reservations(args: MigrationControllerArgs) -> bool:
     """Whether Reservations hold room for all pods, whatever the cluster offers."""
-    return (args.default_job_mode, args.reservation_provider) == (JOB_MODES[0], RESERVATION_PROVIDERS[0])
+    return args.default_job_mode == JOB_MODES[0] and args.reservation_provider == RoomProvider.KOORDINATOR
 
 
 def default_args(args: MigrationControllerArgs) -> MigrationControllerArgs:

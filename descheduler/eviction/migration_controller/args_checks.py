@@ -20,6 +20,7 @@ from descheduler.eviction.migration_controller.args import (
     MoveHistoryArgs,
     TimeWindowArgs,
 )
+from descheduler.eviction.migration_controller.room_provider import RoomProvider
 from descheduler.eviction.migration_controller.zones import zone_named
 from descheduler.model.text.duration import format_duration
 from descheduler.model.time_windows import LONGEST_WINDOW, parse_cron
@@ -93,10 +94,9 @@ def _check_surge(args: MigrationControllerArgs) -> list[ArgsProblem]:
     if not args.surges:
         return []
     problems = []
-    if args.reservation_provider in ("", "none"):
-        message = (
-            f"Surge needs reservationProvider koordinator or placeholder (now {args.reservation_provider or 'unset'})"
-        )
+    if args.reservation_provider in ("", *(each.value for each in RoomProvider if not each.holds_room)):
+        holding = " or ".join(each.value for each in RoomProvider if each.holds_room)
+        message = f"Surge needs reservationProvider {holding} (now {args.reservation_provider or 'unset'})"
         problems.append(ArgsProblem(("singleReplicas",), message))
     if args.default_job_mode == "EvictDirectly":
         message = "Surge needs defaultJobMode ReservationFirst (now EvictDirectly)"

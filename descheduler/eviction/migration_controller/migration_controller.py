@@ -10,6 +10,7 @@ from descheduler.eviction.handle import Handle
 from descheduler.eviction.migration_controller.args import MigrationControllerArgs
 from descheduler.eviction.migration_controller.migrating_pods import MigratingPods
 from descheduler.eviction.migration_controller.pod_checks import PodChecks
+from descheduler.eviction.migration_controller.room_provider import RoomProvider
 from descheduler.eviction.request_check import Allowance
 from descheduler.model.koordinator.migration_job import JobMode, JobPhase
 from descheduler.model.koordinator.scheduler_name import scheduler_name_of
@@ -37,8 +38,9 @@ class MigrationController:
         self._jobs_by_uid = {job.pod_uid: job for job in live if job.pod_uid}
         self._jobs_by_name = {(job.pod_namespace, job.pod_name): job for job in live}
         self._checks = PodChecks(args, snapshot, self.migrating)
+        provider = RoomProvider.named(args.reservation_provider)
         self._needs_reservation = args.default_job_mode == JobMode.RESERVATION_FIRST and (
-            args.reservation_provider in ("", "koordinator")
+            provider is None or provider.needs_koordinator
         )
         self._other_node: tuple[Check, ...] = ()
         if args.node_fit and "NodeFit" not in args.skip_eviction_gates:

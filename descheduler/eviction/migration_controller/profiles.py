@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 
 from descheduler.eviction.migration_controller.args import EVICTION_POLICIES, MigrationControllerArgs, MoveHistoryArgs
+from descheduler.eviction.migration_controller.room_provider import RoomProvider
 from descheduler.model.koordinator.eviction_annotations import EVICT_POLICY_LABEL
 from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted
@@ -120,8 +121,9 @@ _WHY_NOT = "the cluster has no PodMigrationJobs, so pods are evicted through the
 
 
 def _evicts_by_jobs(args: MigrationControllerArgs, kinds: Container[str]) -> bool:
-    holds_room = args.default_job_mode != "EvictDirectly" and args.reservation_provider == "placeholder"
-    return holds_room or _JOB_KIND in kinds
+    provider = RoomProvider.named(args.reservation_provider)
+    holds_room = provider is not None and provider.holds_room and not provider.needs_koordinator
+    return (holds_room and args.default_job_mode != "EvictDirectly") or _JOB_KIND in kinds
 
 
 def _asks_for_another_policy(pod: Pod) -> bool:

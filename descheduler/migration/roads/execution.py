@@ -37,13 +37,10 @@ from descheduler.migration.roads.users_jobs import (
     runs_koord_descheduler,
     users_jobs,
 )
-from descheduler.migration.room.choice import JobProfile, JobStorage
-from descheduler.migration.room.koordinator.provider import ReservationRooms
-from descheduler.migration.room.none import NoRooms
-from descheduler.migration.room.placeholder.pod import PlaceholderSettings
-from descheduler.migration.room.placeholder.provider import PlaceholderRooms
+from descheduler.migration.room.choice import JobProfile
 from descheduler.migration.room.provider import ReservationProvider
-from descheduler.migration.settings import DispatchSettings, JobSettings
+from descheduler.migration.room.table import PROVIDERS
+from descheduler.migration.settings import DispatchSettings, JobSettings, JobStorage
 from descheduler.migration.store.config_map_jobs import ConfigMapJobs
 from descheduler.migration.store.job_objects import JobObjects
 from descheduler.migration.store.journal import Journal, NewJob
@@ -188,17 +185,11 @@ class JobExecution:
         return self._is_alone
 
     def _make_providers(self) -> dict[str, ReservationProvider]:
-        owner = self._storage.owner
         wanted = {profile.choice.provider for profile in self._profiles.values()}
-        made: list[ReservationProvider] = [
-            ReservationRooms(self._objects, owner),
-            PlaceholderRooms(self._objects, owner, PlaceholderSettings()),
-            NoRooms(),
-        ]
         # What an earlier run with another choice left is found by these as well. A user's job names no provider: it
         # gets the first, which is one that holds room.
-        in_order = sorted(made, key=lambda each: (isinstance(each, NoRooms), each.name not in wanted))
-        return {provider.name: provider for provider in in_order}
+        in_order = sorted(PROVIDERS, key=lambda each: (not each.holds_room, each not in wanted))
+        return {each.value: PROVIDERS[each].make(self._objects, self._storage.owner) for each in in_order}
 
     def _keeper(self, terms: JobTerms) -> JobKeeper:
         around = self._around

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-__all__ = ["JOB_LABEL", "OWNER_LABEL", "is_named_as_placeholder", "labels_of", "manager_of", "placeholder_name_of"]
+__all__ = [
+    "JOB_LABEL",
+    "OWNER_LABEL",
+    "PLACEHOLDER_CLASS",
+    "is_named_as_placeholder",
+    "labels_of",
+    "manager_of",
+    "placeholder_name_of",
+]
 
 JOB_LABEL = "descheduler/job"
 """The UID of the job that an object holds room for."""
 OWNER_LABEL = "descheduler/jobs-of"
 """Whose job that is: policies with Leases of their own leave each other's alone."""
+PLACEHOLDER_CLASS = "descheduler-placeholder"
+"""The PriorityClass of placeholders, which is below that of every pod to replace."""
 
 
 def labels_of(job_uid: str, owner: str) -> dict[str, str]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from descheduler.eviction.migration_controller.room_provider import RoomProvider
 from descheduler.migration.job.seen import ABSENT, Room
 from descheduler.migration.room.provider import CannotHold
 from descheduler.migration.room.sweeping import KnownJobs, Swept
@@ -19,7 +20,7 @@ __all__ = ["NoRooms"]
 class NoRooms:
     """The provider `none`. A job that asks for room all the same fails, and nothing is evicted."""
 
-    name = "none"
+    name = RoomProvider.NONE.value
 
     def hold(self, job: MigrationJob, now: datetime) -> str:
         """Raises CannotHold."""

@@ -20,9 +20,10 @@ from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.dispatch.pace import Paces
 from descheduler.migration.dispatch.surroundings import OpenCalls, Surroundings
 from descheduler.migration.roads.execution import JobExecution
-from descheduler.migration.room.choice import ClusterOffer, JobProfile, JobStorage, choose
+from descheduler.migration.room.choice import JobProfile, choose
 from descheduler.migration.room.labels import labels_of
-from descheduler.migration.settings import DispatchSettings
+from descheduler.migration.room.offer import ClusterOffer
+from descheduler.migration.settings import DispatchSettings, JobStorage
 from descheduler.model.koordinator.eviction_annotations import EVICT_POLICY_LABEL
 from descheduler.model.text.duration import parse_duration
 from descheduler.plan.outcome import OutcomeCode
@@ -135,7 +136,7 @@ def _execution(script: RecordedScript, args: MigrationControllerArgs, ends_at: f
         now=clock.now,
         sleep=clock.sleep,
     )
-    profile = JobProfile(args, choose("p", args, ClusterOffer(has_jobs=True, has_reservations=True), ""))
+    profile = JobProfile(args, choose("p", args, ClusterOffer(has_jobs=True, has_reservations=True)))
     storage = JobStorage("descheduler", "kube-system", in_objects=True)
     return JobExecution(ObjectCalls(client), {"p": profile}, storage, EvictionClient(client), settings, around)
 

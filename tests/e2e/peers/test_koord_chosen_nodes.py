@@ -13,8 +13,9 @@ from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.dispatch.pace import Paces
 from descheduler.migration.dispatch.surroundings import OpenCalls, Surroundings
 from descheduler.migration.roads.execution import JobExecution
-from descheduler.migration.room.choice import ClusterOffer, JobProfile, JobStorage, choose
-from descheduler.migration.settings import DispatchSettings
+from descheduler.migration.room.choice import JobProfile, choose
+from descheduler.migration.room.offer import ClusterOffer
+from descheduler.migration.settings import DispatchSettings, JobStorage
 from descheduler.model.pod import Owner
 from descheduler.plan.outcome import Outcome, OutcomeCode
 from descheduler.plan.planned import PlannedEviction
@@ -98,7 +99,7 @@ def execution(client: KubeClient, ttl: timedelta) -> JobExecution:
         now=lambda: datetime.now(UTC),
         sleep=time.sleep,
     )
-    profile = JobProfile(args, choose("p", args, OFFER, ""))
+    profile = JobProfile(args, choose("p", args, OFFER))
     storage = JobStorage("descheduler", "kube-system", in_objects=True)
     return JobExecution(ObjectCalls(client), {"p": profile}, storage, EvictionClient(client), settings, around)
 

@@ -7,8 +7,9 @@ from descheduler.eviction.migration_controller.args import MigrationControllerAr
 from descheduler.kube.evict import EvictionClient
 from descheduler.migration.dispatch.limits import LimitLedger
 from descheduler.migration.roads.execution import JobExecution
-from descheduler.migration.room.choice import ClusterOffer, JobProfile, JobStorage, choose
-from descheduler.migration.settings import DispatchSettings
+from descheduler.migration.room.choice import JobProfile, choose
+from descheduler.migration.room.offer import ClusterOffer
+from descheduler.migration.settings import DispatchSettings, JobStorage
 from descheduler.plan.outcome import OutcomeCode
 from descheduler.plan.planned import PlannedEviction, PlannedRoom
 from tests.living.builders import budget, deployment, living_cluster, node
@@ -20,7 +21,7 @@ OFFER = ClusterOffer(has_jobs=True, has_reservations=True)
 def execution(play: Play) -> JobExecution:
     """The jobs of a policy whose only profile is that of `Play.task`."""
     args = MigrationControllerArgs()
-    profile = JobProfile(args, choose("p", args, OFFER, ""))
+    profile = JobProfile(args, choose("p", args, OFFER))
     storage = JobStorage("descheduler-test", "kube-system", in_objects=True)
     port = EvictionClient(play.client)
     return JobExecution(play.objects, {"p": profile}, storage, port, play.settings, play.surroundings())

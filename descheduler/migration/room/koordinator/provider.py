@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from descheduler.eviction.migration_controller.room_provider import RoomProvider
 from descheduler.kube.errors import ApiError, may_have_acted
 from descheduler.kube.objects import ObjectCalls, is_object_name
 from descheduler.migration.job.seen import ABSENT, Miss, Room, RoomState
@@ -57,7 +58,7 @@ _decode_allocated = msgspec.json.Decoder(_Allocated).decode
 class ReservationRooms:
     """The provider `koordinator`, for the jobs of `owner`, a name that a label may have."""
 
-    name = "koordinator"
+    name = RoomProvider.KOORDINATOR.value
 
     def __init__(self, objects: ObjectCalls, owner: str) -> None:
         self._objects = objects

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from descheduler.migration.room.labels import labels_of, placeholder_name_of
+from descheduler.migration.room.labels import PLACEHOLDER_CLASS, labels_of, placeholder_name_of
 from descheduler.migration.room.placement_away import keep_away, keep_on
 from descheduler.model.koordinator.migration_job import MigrationJob
 from descheduler.model.quantity import format_quantity
@@ -33,7 +33,7 @@ class PlaceholderSettings(msgspec.Struct, frozen=True):
     """`image` does nothing for ever; the PriorityClass is below that of every pod to replace, and preempts no pod."""
 
     image: str = "registry.k8s.io/pause:3.10"
-    priority_class: str = "descheduler-placeholder"
+    priority_class: str = PLACEHOLDER_CLASS
 
 
 def placeholder_of(

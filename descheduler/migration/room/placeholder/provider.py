@@ -7,6 +7,7 @@ from functools import partial
 
 import msgspec
 
+from descheduler.eviction.migration_controller.room_provider import RoomProvider
 from descheduler.kube.errors import ApiError, may_have_acted
 from descheduler.kube.objects import ObjectCalls, is_object_name
 from descheduler.migration.job.seen import ABSENT, Miss, Room, RoomState
@@ -39,7 +40,7 @@ class PlaceholderRooms:
     pods: a placeholder has the lowest priority, and would wait behind all of them.
     """
 
-    name = "placeholder"
+    name = RoomProvider.PLACEHOLDER.value
 
     def __init__(self, objects: ObjectCalls, owner: str, settings: PlaceholderSettings) -> None:
         self._objects = objects

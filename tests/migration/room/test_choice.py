@@ -1,0 +1,70 @@
+"""The provider of a profile is the one that the policy names, or what the cluster offers."""
+
+from __future__ import annotations
+
+import pytest
+
+from descheduler.eviction.migration_controller.args import MigrationControllerArgs
+from descheduler.eviction.migration_controller.room_provider import RoomProvider
+from descheduler.migration.room.choice import ProviderMissing, choose
+from descheduler.migration.room.offer import ClusterOffer
+from descheduler.migration.room.table import PROVIDERS
+
+ALL = ClusterOffer(has_jobs=True, has_reservations=True, has_placeholder_class=True)
+
+
+def chosen(provider: str, offer: ClusterOffer, mode: str = "ReservationFirst") -> tuple[str, str, bool, str]:
+    choice = choose("p", MigrationControllerArgs(default_job_mode=mode, reservation_provider=provider), offer)
+    return choice.provider, choice.mode, choice.uses_jobs, choice.why
+
+
+@pytest.mark.parametrize("provider", list(RoomProvider))
+def test_each_provider_has_a_row_that_makes_it(provider: RoomProvider) -> None:
+    assert PROVIDERS[provider].make(None, "descheduler").name == provider.value  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("provider", "means"),
+    [("koordinator", "Reservations of Koordinator"), ("placeholder", "placeholder pods")],
+)
+def test_named_provider_holds_room_by_jobs(provider: str, means: str) -> None:
+    assert chosen(provider, ALL) == (provider, "ReservationFirst", True, f"profile p holds room by {means}")
+
+
+@pytest.mark.parametrize(
+    ("provider", "missing"),
+    [
+        ("koordinator", "no Reservations; install Koordinator, or use placeholder or none"),
+        (
+            "placeholder",
+            "no PriorityClass descheduler-placeholder; apply cronjob/overlays/placeholder, or use none",
+        ),
+    ],
+)
+def test_named_provider_that_the_cluster_lacks_is_refused_with_the_way_out(provider: str, missing: str) -> None:
+    with pytest.raises(ProviderMissing) as caught:
+        choose("p", MigrationControllerArgs(reservation_provider=provider), ClusterOffer(has_jobs=True))
+
+    assert str(caught.value) == f"profile p: reservationProvider is {provider}, and the cluster has {missing}"
+
+
+def test_reservations_hold_room_where_the_policy_names_no_provider_and_the_cluster_has_them() -> None:
+    assert chosen("", ALL)[0] == "koordinator"
+    assert chosen("", ClusterOffer(has_placeholder_class=True)) == (
+        "none",
+        "EvictDirectly",
+        False,
+        "profile p evicts without holding room: the cluster has no Reservations; "
+        "set reservationProvider to placeholder to hold room in any cluster",
+    )
+
+
+@pytest.mark.parametrize("has_jobs", [True, False])
+def test_without_room_jobs_are_used_where_the_cluster_has_them(has_jobs: bool) -> None:
+    offer = ClusterOffer(has_jobs=has_jobs, has_reservations=True)
+
+    none = chosen("none", offer)
+    directly = chosen("koordinator", offer, "EvictDirectly")
+
+    assert none == ("none", "EvictDirectly", has_jobs, "profile p holds no room (reservationProvider none)")
+    assert directly == ("none", "EvictDirectly", has_jobs, "profile p holds no room (defaultJobMode EvictDirectly)")
