@@ -2,9 +2,9 @@
 
 The footprint is the pod (owner, labels), the node that it leaves (what had it leave: cordon and taints) and the node of
 its replacement (whether that may run there and has room). A Reservation is a proof for pods of its own scheduler; what
-others have placed on its node since shows in the pods that are there. A wave of moves is judged at once: one call for
-each node that it touches, and one list of the pods of each node that is looked at for room. With room held there is one
-of these a move, else `MOST_LOOKED_AT` at most, and as long as all of them are closed `MOST_EXCHANGED` more.
+others have placed on its node since shows in the pods that are there. A wave of moves is rechecked at once: one call
+for each node that it touches, and one list of the pods of each node that is looked at for room. With room held there is
+one of these a move, else `MOST_LOOKED_AT` at most, and as long as all of them are closed `MOST_EXCHANGED` more.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.plan.planned import DueMove
 
-__all__ = ["MOST_EXCHANGED", "MOST_LOOKED_AT", "Footprints", "Judged"]
+__all__ = ["MOST_EXCHANGED", "MOST_LOOKED_AT", "Footprints", "Rechecked"]
 
 MOST_LOOKED_AT = 5
 """Nodes that had room in the plan and are looked at for a move without a known target."""
@@ -108,7 +108,7 @@ class _FreshNodes:
         return True
 
 
-class Judged(msgspec.Struct, frozen=True):
+class Rechecked(msgspec.Struct, frozen=True):
     """What is found of a wave: UID of each pod whose move no longer holds → why, in a sentence.
 
     Those that are `waiting` may have room once others of the wave leave.
@@ -119,7 +119,7 @@ class Judged(msgspec.Struct, frozen=True):
 
 
 class Footprints:
-    """Judges the waves of one run, whose plan was made over `snapshot`. One wave at a time, on whatever thread.
+    """Rechecks the waves of one run, whose plan was made over `snapshot`. One wave at a time, on whatever thread.
 
     With `leaving_make_room` the plan may count on the room of pods that leave before in the same wave.
     """
@@ -132,9 +132,9 @@ class Footprints:
         self._arriving: dict[str, tuple[str, Pod]] = {}
         """UID of a pod that may leave → the node that has room for its successor, and that successor."""
         self._expected: dict[str, None] = {}
-        """The nodes on which the replacements of the moves judged so far were expected, the latest last."""
+        """The nodes on which the replacements of the moves rechecked so far were expected, the latest last."""
         self._mates: set[str] = set()
-        """UIDs of pods that leave before the one that is judged, unless their evictions are refused."""
+        """UIDs of pods that leave before the one that is looked at, unless their evictions are refused."""
 
     @cached_property
     def _planned_nodes(self) -> Mapping[str, Node]:
@@ -144,7 +144,7 @@ class Footprints:
     def _planned_pods(self) -> Mapping[str, Pod]:
         return {pod.uid: pod for pod in self._snapshot.pods}
 
-    def judge(self, wave: Sequence[DueMove], under_way: Collection[str], granted: Collection[str] = ()) -> Judged:
+    def recheck(self, wave: Sequence[DueMove], under_way: Collection[str], granted: Collection[str] = ()) -> Rechecked:
         """What is found of `wave`. Raises ExchangeError.
 
         `under_way` are the UIDs of pods that may leave, and whose successors may not be listed yet. Those `granted`
@@ -166,7 +166,7 @@ class Footprints:
                 objections[asked.eviction.uid] = why
             if not why and self._leaving_make_room:
                 self._mates.add(asked.eviction.uid)
-        return Judged(objections, frozenset(waiting))
+        return Rechecked(objections, frozenset(waiting))
 
     def _objection(self, asked: DueMove, nodes: _FreshNodes) -> str | None:
         """Why the move does not hold, "" where it does; None where that depends on mates."""

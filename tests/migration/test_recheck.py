@@ -68,11 +68,11 @@ def test_replacement_may_have_the_node_of_another_one_that_has_come_to_its_own()
     came = make_pod("first-", node="small-1", cpu="1")
     live = LiveCluster(nodes, [pods[1], *full, came])
     footprints = Footprints(live, make_snapshot(nodes, pods))
-    footprints.judge([first], ())
+    footprints.recheck([first], ())
 
-    judged = footprints.judge([second], ())
+    found = footprints.recheck([second], ())
 
-    assert judged.objections == {}
+    assert found.objections == {}
     assert live.looked_at[-1] == "small-0"
 
 
@@ -82,9 +82,9 @@ def test_pod_stays_where_the_nodes_of_all_others_are_taken_too() -> None:
     full = [make_pod(f"full-{index}", node=f"large-{index}", cpu="3") for index in range(8)]
     came = [make_pod(f"other-{index}", node=f"small-{index}", cpu="1") for index in range(2)]
     footprints = Footprints(LiveCluster(nodes, [pods[1], *full, *came]), make_snapshot(nodes, pods))
-    footprints.judge([first], ())
+    footprints.recheck([first], ())
 
-    judged = footprints.judge([second], ())
+    found = footprints.recheck([second], ())
 
-    assert list(judged.objections) == [pods[1].uid]
-    assert "no node that fitted the pod in the plan fits it now; node small-1: insufficient cpu" in str(judged)
+    assert list(found.objections) == [pods[1].uid]
+    assert "no node that fitted the pod in the plan fits it now; node small-1: insufficient cpu" in str(found)

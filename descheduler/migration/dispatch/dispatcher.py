@@ -1,4 +1,4 @@
-"""The dispatcher of all evictions: their tasks are begun, judged and called, several at once, until each has ended."""
+"""The dispatcher of all evictions: their tasks are begun, rechecked and called, several at once, until each ends."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from descheduler.kube.evict import EvictionResponse
 from descheduler.migration.dispatch.bundles import Bundles
 from descheduler.migration.dispatch.judgement import Judgement, judge
 from descheduler.migration.dispatch.limits import LimitLedger, MayStart
-from descheduler.migration.dispatch.surroundings import HALTED, Background, Surroundings
+from descheduler.migration.dispatch.surroundings import HALTED, CallRunner, Surroundings
 from descheduler.migration.dispatch.task import DispatchTask
 from descheduler.migration.settings import DispatchSettings
 from descheduler.plan.outcome import Outcome, OutcomeCode, OutcomeKind
@@ -40,8 +40,8 @@ class Road(Protocol[TaskT]):
     def advance(self) -> bool:
         """Has looked at what is due."""
 
-    def judge(self) -> bool:
-        """Has the moves judged once more that come next."""
+    def recheck(self) -> bool:
+        """Has the moves rechecked that come next."""
 
     def call(self) -> bool:
         """Has the next pod evicted, when the pace allows."""
@@ -79,7 +79,7 @@ class Dispatcher(Generic[T]):
         settings: DispatchSettings,
         around: Surroundings,
         ledger: LimitLedger | None = None,
-        calls: Background | None = None,
+        calls: CallRunner | None = None,
     ) -> None:
         self.bundles = Bundles[T](())
         self.patience = around.paces.patience
@@ -102,7 +102,7 @@ class Dispatcher(Generic[T]):
                 self.stopped_by = halted
                 road.wind_up(*halted)
                 break
-            has_begun = road.begin() | road.advance() | road.judge() | road.call()
+            has_begun = road.begin() | road.advance() | road.recheck() | road.call()
             if not has_begun and (road.is_going or self._under_way):
                 self._pause(road)
             self.collect(road)

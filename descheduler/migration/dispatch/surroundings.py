@@ -16,7 +16,7 @@ from descheduler.migration.ports import OutcomeSink
 from descheduler.plan.outcome import OutcomeCode
 from descheduler.plan.planned import PlannedEviction
 
-__all__ = ["HALTED", "Background", "Halting", "OpenCalls", "Surroundings"]
+__all__ = ["HALTED", "CallRunner", "Halting", "OpenCalls", "Surroundings"]
 
 HALTED = {
     OutcomeCode.STOPPED: "the run was interrupted",
@@ -62,7 +62,7 @@ class Halting:
         return OutcomeCode.DEADLINE if is_late else None
 
 
-class Background(Protocol):
+class CallRunner(Protocol):
     """Where calls are made: on threads in a run, at once in a test."""
 
     def submit(self, call: Callable[[], Any]) -> Future[Any]:
@@ -116,7 +116,7 @@ class Surroundings(msgspec.Struct, frozen=True):
     sentence.
     """
 
-    calls: Background
+    calls: CallRunner
     paces: Paces
     open_calls: OpenCalls
     halted: Callable[[], tuple[OutcomeCode, str] | None]

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable
 from datetime import datetime
-from typing import Protocol
 
 from descheduler.kube.evict import EvictionResponse
 from descheduler.migration.dispatch.surroundings import Surroundings
@@ -13,27 +11,13 @@ from descheduler.migration.job.machine import evicting
 from descheduler.migration.job.steps import End, WaitForChange
 from descheduler.migration.job.surge import SCALE_BACK
 from descheduler.migration.ports import RemovalPort
-from descheduler.migration.recheck import Judged
-from descheduler.migration.roads.job_task import Turn
 from descheduler.migration.roads.keeper import JobKeeper, Progress
+from descheduler.migration.roads.removal import remove
 from descheduler.model.koordinator.migration_job import MigrationJob
 from descheduler.model.pod import Pod
-from descheduler.plan.planned import DueMove, PlannedEviction
+from descheduler.plan.planned import PlannedEviction
 
-__all__ = ["JobCalls", "Judge", "judged"]
-
-
-class Judge(Protocol):
-    """Says which moves no longer hold; `migration.recheck.Footprints` is the real one."""
-
-    def judge(self, wave: Sequence[DueMove], under_way: Collection[str]) -> Judged:
-        """What is found of `wave`. Raises ExchangeError."""
-
-
-def judged(judge: Judge, turns: Sequence[Turn], under_way: Collection[str], granted: Collection[str]) -> Judged:
-    """What `judge` finds of `turns`."""
-    del granted  # whose pods take room until they are gone: what is held does not count on theirs
-    return judge.judge([turn.asked() for turn in turns], under_way)
+__all__ = ["JobCalls"]
 
 
 class JobCalls:
@@ -68,38 +52,3 @@ class JobCalls:
         """Gives back what is held for the job, which ends as `end` says."""
         kept = self._keeper.undo(job, end)
         return Progress(kept, End() if kept is None or kept.has_ended else WaitForChange("it keeps changing"))
-
-
-SOFT_EVICTION_ANNOTATION = "scheduling.koordinator.sh/soft-eviction"
-_INITIATOR = "descheduler"
-
-
-def remove(
-    port: RemovalPort, policy: str, eviction: PlannedEviction, at: str, may_send: Callable[[], bool]
-) -> EvictionResponse | None:
-    """The response to one call that makes the pod leave as `policy` says, at `at` (RFC 3339); None where withheld.
-
-    With SoftEviction the pod stays until another party that reads the annotation deletes it.
-    """
-    grace_period_seconds = eviction.grace_period_seconds
-    namespace, name, uid = eviction.namespace, eviction.name, eviction.uid
-    match policy:
-        case "Delete":
-            return port.delete(namespace, name, uid=uid, grace_period_seconds=grace_period_seconds, may_send=may_send)
-        case "SoftEviction":
-            asked = {
-                "timestamp": at,
-                "deleteOptions": {} if grace_period_seconds is None else {"gracePeriodSeconds": grace_period_seconds},
-                "initiator": _INITIATOR,
-                "reason": eviction.reason,
-            }
-            annotations = {SOFT_EVICTION_ANNOTATION: json.dumps(asked)}
-            return port.annotate(namespace, name, annotations, uid=uid, may_send=may_send)
-    return port.evict(
-        namespace,
-        name,
-        uid=uid,
-        grace_period_seconds=grace_period_seconds,
-        annotations_reason=eviction.annotation,
-        may_send=may_send,
-    )

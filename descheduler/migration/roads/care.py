@@ -19,7 +19,7 @@ from descheduler.migration.dispatch.waves import Waves
 from descheduler.migration.job.conditions import with_condition
 from descheduler.migration.job.machine import JobTerms
 from descheduler.migration.pods import read_pod
-from descheduler.migration.recheck import Footprints, Judged
+from descheduler.migration.recheck import Footprints, Rechecked
 from descheduler.migration.replacements import is_replaced
 from descheduler.migration.roads.departures import Arrival, Departures
 from descheduler.migration.roads.keeper import JobKeeper
@@ -35,9 +35,9 @@ from descheduler.plan.planned import DueMove, PlannedEviction
 __all__ = ["Care", "plain_care"]
 
 _MOST_AT_ONCE = 64
-"""So many are judged together."""
+"""So many are rechecked together."""
 _MOST_ERRORS = 5
-"""So many judgements in a row may fail."""
+"""So many rechecks in a row may fail."""
 
 
 class Care(msgspec.Struct, frozen=True):
@@ -90,7 +90,7 @@ class _WithCare:
         return found
 
     def is_ready(self, task: EvictionTask) -> bool:
-        """Whether it was judged lately; else it is, with those that come after it."""
+        """Whether it was rechecked lately; else it is, with those that come after it."""
         if task.eviction.bundle in self._leaving or self._rechecks.is_good(task):
             return True
         may_begin = not self._rechecks.is_busy and self._around.clock() >= self._not_before
@@ -137,7 +137,7 @@ class _WithCare:
         self._under_way.append(task)
 
     def ended(self, task: EvictionTask, kind: OutcomeKind) -> None:
-        """Where the pod leaves, its replacement is awaited; where it stays, all that counted on that is judged anew."""
+        """Where the pod leaves, its replacement is awaited; where it stays, all that counted on that is rechecked."""
         if kind.uses_limits:
             self._departures.began(task)
             self._rechecks.wake()
@@ -159,7 +159,7 @@ class _WithCare:
         return over
 
     def _over(self, taken: Taken[EvictionTask]) -> Sequence[tuple[EvictionTask, Judgement]]:
-        """The endings of those that do not begin, by what a judgement has brought."""
+        """The endings of those that do not begin, by what a recheck has brought."""
         error = taken.error
         if error is None:
             self._num_errors = 0
@@ -183,31 +183,33 @@ class _WithCare:
 
     @property
     def awaited(self) -> Sequence[Future[Any]]:
-        """The judgement and the looks that are under way."""
+        """The recheck and the looks that are under way."""
         return (*self._rechecks.awaited, *self._departures.awaited)
 
 
 def plain_care(objects: ObjectCalls, snapshot: Snapshot, settings: DispatchSettings, around: Surroundings) -> Care:
     """The care for plain evictions of plans over `snapshot`."""
     footprints = Footprints(objects, snapshot, leaving_make_room=True)
-    rechecks = Rechecks(_JudgeAgain(objects, footprints), around)
+    rechecks = Rechecks(_RecheckPlain(objects, footprints), around)
     return Care(Departures(_Landings(objects, around), around), rechecks, settings, around)
 
 
-class _JudgeAgain:
-    """Judges plain evictions by footprints; see `dispatch.rechecks.JudgeAgain`."""
+class _RecheckPlain:
+    """Rechecks plain evictions by footprints; see `dispatch.rechecks.Recheck`."""
 
     def __init__(self, objects: ObjectCalls, footprints: Footprints) -> None:
         self._objects = objects
         self._footprints = footprints
 
-    def __call__(self, tasks: Sequence[EvictionTask], under_way: Collection[str], granted: Collection[str]) -> Judged:
+    def __call__(
+        self, tasks: Sequence[EvictionTask], under_way: Collection[str], granted: Collection[str]
+    ) -> Rechecked:
         """Raises ExchangeError."""
         asked = [found for each in tasks if (found := self._asked(each.eviction)) is not None]
-        return self._footprints.judge(asked, under_way, granted)
+        return self._footprints.recheck(asked, under_way, granted)
 
     def _asked(self, eviction: PlannedEviction) -> DueMove | None:
-        """What is to be judged; nothing where the pod is gone, which its eviction will tell.
+        """What is to be rechecked; nothing where the pod is gone, which its eviction will tell.
 
         Room is looked for where the plan has: no room was promised for other pods.
         """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import wait
 from datetime import timedelta
 from functools import partial
@@ -22,10 +22,10 @@ from descheduler.migration.job.conditions import failed
 from descheduler.migration.job.machine import JobTerms
 from descheduler.migration.job.surge import Surge
 from descheduler.migration.ports import RemovalPort
-from descheduler.migration.recheck import Footprints
+from descheduler.migration.recheck import Footprints, Rechecked
 from descheduler.migration.replacements import successors_of
 from descheduler.migration.roads.adoption import Adopted, adopt, adopted_task
-from descheduler.migration.roads.job_task import JobTask
+from descheduler.migration.roads.job_task import JobTask, Turn
 from descheduler.migration.roads.jobs import JobRoad
 from descheduler.migration.roads.keeper import JobKeeper
 from descheduler.migration.roads.users_jobs import (
@@ -62,7 +62,7 @@ _UNPLACED_PATIENCE = timedelta(seconds=60)
 class JobExecution:
     """The jobs of one run. `profiles` are those that use jobs, by name.
 
-    Moves of a plan over `snapshot` are judged again before each wave of evictions; without one they hold as they are.
+    Moves of a plan over `snapshot` are rechecked before each wave of evictions; without one they hold as they are.
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class JobExecution:
         self._port = port
         self._settings = settings
         self._around = around
-        self._judge = None if snapshot is None else Footprints(objects, snapshot)
+        self._recheck = None if snapshot is None else partial(_rechecked, Footprints(objects, snapshot))
         self._providers = self._make_providers()
         self._is_alone: bool | None = None
         """Whether no koord-descheduler runs, which would carry out users' jobs; None until somebody asks."""
@@ -214,7 +214,7 @@ class JobExecution:
             settings,
             new_job,
             self._around,
-            self._judge,
+            self._recheck,
             ledger,
         )
 
@@ -227,6 +227,14 @@ def _unheeded(args: MigrationControllerArgs, judged: JudgedJob, task: JobTask) -
     """The eviction policy that labels of a job and its pod ask for in vain."""
     job, pod = task.job, judged.decision.pod
     return "" if job is None or pod is None else unheeded_policy(args, pod.labels, job.labels)
+
+
+def _rechecked(
+    footprints: Footprints, turns: Sequence[Turn], under_way: Collection[str], granted: Collection[str]
+) -> Rechecked:
+    """What `footprints` find of `turns`."""
+    del granted  # whose pods take room until they are gone: what is held does not count on theirs
+    return footprints.recheck([turn.asked() for turn in turns], under_way)
 
 
 def _is_about(job: MigrationJob, pod: Pod) -> bool:

@@ -162,7 +162,7 @@ class Turn:
         return self.task.eviction
 
     def asked(self) -> DueMove:
-        """What is judged once more."""
+        """What is rechecked."""
         job = self.task.job
         if job is None or not job.reservation_name:
             return DueMove(self.eviction, self.pod)

@@ -14,7 +14,7 @@ from descheduler.migration.dispatch.bundles import Bundles
 from descheduler.migration.dispatch.dispatcher import SLICE_SECONDS, Dispatcher
 from descheduler.migration.dispatch.judgement import Judgement, shown
 from descheduler.migration.dispatch.limits import LimitLedger, MayStart
-from descheduler.migration.dispatch.rechecks import Rechecks
+from descheduler.migration.dispatch.rechecks import Recheck, Rechecks
 from descheduler.migration.dispatch.surroundings import Surroundings
 from descheduler.migration.dispatch.waves import Waves
 from descheduler.migration.events.job_listener import EveryListener
@@ -22,10 +22,10 @@ from descheduler.migration.job.conditions import aborted, failed
 from descheduler.migration.job.steps import End, Evict
 from descheduler.migration.ports import RemovalPort
 from descheduler.migration.replacements import is_replaced
-from descheduler.migration.roads.calls import JobCalls, Judge, judged
+from descheduler.migration.roads.calls import JobCalls
 from descheduler.migration.roads.chains import bundle_is_ready, hold_ahead, with_time_for_waves
 from descheduler.migration.roads.departures import Unscheduled
-from descheduler.migration.roads.job_task import JobTask, Turns
+from descheduler.migration.roads.job_task import JobTask, Turn, Turns
 from descheduler.migration.roads.keeper import JobKeeper, Progress
 from descheduler.migration.roads.open_creations import OpenCreations
 from descheduler.migration.roads.outcomes import deleted, ended, left_out, not_landed, strange, unfinished, why_left
@@ -46,7 +46,7 @@ _End = Callable[[MigrationJob], MigrationJob]
 
 
 class JobRoad:
-    """The steps of jobs; see `dispatch.dispatcher.Road`. `around.calls` makes the calls. Without a judge all hold."""
+    """The steps of jobs; see `dispatch.dispatcher.Road`. `around.calls` makes the calls. Without `recheck` all hold."""
 
     def __init__(
         self,
@@ -56,7 +56,7 @@ class JobRoad:
         settings: JobSettings,
         new_job: Callable[[PlannedEviction], NewJob],
         around: Surroundings,
-        judge: Judge | None = None,
+        recheck: Recheck[Turn] | None = None,
         ledger: LimitLedger | None = None,
     ) -> None:
         self._journal = journal
@@ -68,7 +68,7 @@ class JobRoad:
         self._queue = Waves[JobTask]()
         self._active: list[JobTask] = []
         self._turns = Turns()
-        self._rechecks = None if judge is None else Rechecks(partial(judged, judge), around)
+        self._rechecks = None if recheck is None else Rechecks(recheck, around)
         self._listener = around.listener or EveryListener()
         self._unscheduled = Unscheduled()
         self._open_creations = OpenCreations(journal, keeper, settings.eviction, around)
@@ -99,7 +99,7 @@ class JobRoad:
 
     @property
     def awaited(self) -> Sequence[Future[Any]]:
-        """The judgement that is awaited, if any."""
+        """The recheck that is awaited, if any."""
         return () if self._rechecks is None else self._rechecks.awaited
 
     @property
@@ -163,8 +163,8 @@ class JobRoad:
             self._dispatcher.submit(task, look)
         return bool(due)
 
-    def judge(self) -> bool:
-        """Has the moves judged once more whose turn it is."""
+    def recheck(self) -> bool:
+        """Has the moves rechecked whose turn it is."""
         if self._rechecks is None or self._rechecks.is_busy:
             return False
         wave = [turn for turn in self._turns if not self._rechecks.is_good(turn) and self._may_go(turn.task)]
@@ -229,7 +229,7 @@ class JobRoad:
             self._give_up(task, judgement, end)
 
     def take_over(self) -> None:
-        """Leaves out what does not hold any more; after an error all that was judged is looked at again."""
+        """Leaves out what does not hold any more; after an error all that was rechecked is looked at again."""
         taken = None if self._rechecks is None else self._rechecks.take_over()
         if taken is None:
             return

@@ -159,8 +159,8 @@ class _PlainRoad:
         self._look(task)
         return True
 
-    def judge(self) -> bool:
-        """Sees to it that what is called first was judged lately."""
+    def recheck(self) -> bool:
+        """Sees to it that what is called first was rechecked lately."""
         if self._next is not None and not self._next.num_calls and not self._order.is_ready(self._next):
             self._next = None
         return False

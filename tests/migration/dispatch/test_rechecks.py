@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from descheduler.migration.dispatch.rechecks import Rechecks
 from descheduler.migration.dispatch.task import EvictionTask
-from descheduler.migration.recheck import Judged
+from descheduler.migration.recheck import Rechecked
 from descheduler.transport.errors import ExchangeError
 from tests.migration.stand_ins import FAST, Clock, around, make_eviction
 
@@ -41,10 +41,12 @@ class Recheck:
     """Rechecks whose judge finds what it is told to."""
 
     def __init__(self) -> None:
-        self.clock, self.calls, self.finds = Clock(), Later(), Judged()
-        self.moves = Rechecks(self._judge, replace(around(FAST, self.clock), calls=self.calls))
+        self.clock, self.calls, self.finds = Clock(), Later(), Rechecked()
+        self.moves = Rechecks(self._rechecked, replace(around(FAST, self.clock), calls=self.calls))
 
-    def _judge(self, tasks: Sequence[EvictionTask], under_way: Collection[str], granted: Collection[str]) -> Judged:
+    def _rechecked(
+        self, tasks: Sequence[EvictionTask], under_way: Collection[str], granted: Collection[str]
+    ) -> Rechecked:
         del tasks, under_way, granted
         return self.finds
 
@@ -55,7 +57,7 @@ def task(name: str) -> EvictionTask:
 
 def test_what_has_no_objection_is_good_for_a_while() -> None:
     recheck, good, changed = Recheck(), task("good"), task("changed")
-    recheck.finds = Judged({changed.eviction.uid: "its node has changed"})
+    recheck.finds = Rechecked({changed.eviction.uid: "its node has changed"})
     recheck.moves.begin([good, changed], ())
 
     assert recheck.moves.take_over() is None
@@ -83,7 +85,7 @@ def test_a_judgement_that_is_outdated_says_nothing() -> None:
 
 def test_what_waits_for_an_answer_is_judged_again_once_there_is_one() -> None:
     recheck, waits = Recheck(), task("waits")
-    recheck.finds = Judged(waiting=frozenset({waits.eviction.uid}))
+    recheck.finds = Rechecked(waiting=frozenset({waits.eviction.uid}))
     recheck.moves.begin([waits], ())
     recheck.calls.make()
     recheck.moves.take_over()
@@ -95,7 +97,7 @@ def test_what_waits_for_an_answer_is_judged_again_once_there_is_one() -> None:
 
 def test_nothing_waits_for_an_answer_that_came_while_it_was_judged() -> None:
     recheck, waits = Recheck(), task("waits")
-    recheck.finds = Judged(waiting=frozenset({waits.eviction.uid}))
+    recheck.finds = Rechecked(waiting=frozenset({waits.eviction.uid}))
     recheck.moves.begin([waits], ())
 
     recheck.moves.wake()

@@ -10,7 +10,7 @@ from typing import Any
 from descheduler.kube.evict import EvictionClient
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.dispatch.pace import Paces
-from descheduler.migration.dispatch.surroundings import Background, OpenCalls, Surroundings
+from descheduler.migration.dispatch.surroundings import CallRunner, OpenCalls, Surroundings
 from descheduler.migration.job.machine import JobTerms
 from descheduler.migration.job.surge import Surge
 from descheduler.migration.replacements import successors_of
@@ -55,7 +55,7 @@ class Play:
     terms: JobTerms = field(default_factory=JobTerms)
     settings: DispatchSettings = field(default_factory=lambda: DispatchSettings(qps=100.0, burst=100))
     halted: Callable[[], Halted | None] = lambda: None
-    calls: Background = field(default_factory=AtOnce)
+    calls: CallRunner = field(default_factory=AtOnce)
     surge: Surge | None = None
     clock_is_ahead: timedelta = timedelta()
     most_active: int = 100
