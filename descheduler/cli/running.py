@@ -151,7 +151,7 @@ def _run_on_cluster(
     record: RunRecord,
     watch: Watch,
 ) -> ExitCode:
-    from descheduler.cycle.run import run_live
+    from descheduler.cycle.run import run_on_cluster
     from descheduler.eviction.migration_controller.profiles import is_dry
 
     record.is_dry = flags.dry_run or is_dry(policy)
@@ -167,7 +167,7 @@ def _run_on_cluster(
         name_cluster(context, server, is_quiet=flags.output.is_quiet)
         log_policy(policy)
 
-    result = run_live(
+    result = run_on_cluster(
         policy, connection, options, watch, now=now, observer=record.observer, found_cluster=found_cluster
     )
     if record.is_dry:

@@ -1,4 +1,4 @@
-"""One live run, top to bottom: take the Lease, read the cluster, decide, carry out."""
+"""One run against a cluster, top to bottom: take the Lease, read the cluster, decide; unless it is dry, carry out."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ if TYPE_CHECKING:
     from descheduler.kube.discovery import ServerFacts
     from descheduler.kube.leases.held_lease import HeldLease
 
-__all__ = ["run_live", "run_with"]
+__all__ = ["run_on_cluster", "run_with"]
 
 
-def run_live(
+def run_on_cluster(
     policy: Policy,
     connection: ConnectionOptions,
     options: RunOptions,
@@ -93,7 +93,7 @@ def run_with(
     registry: Registry = REGISTRY,
     observer: RunObserver | None = None,
 ) -> RunResult:
-    """What `run_live` does, over a client that is there; raises as that."""
+    """What `run_on_cluster` does, over a client that is there; raises as that."""
     run = _Run(client, policy, options, watch, observer or RunObserver(), now, registry, watch.clock())
     with _lease(run) as lease, ExitStack() as at_end:
         with run.observer.cycle():

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from descheduler import evaluate
 from descheduler.cycle.options import ConnectionOptions, RunOptions
 from descheduler.cycle.plugins import REGISTRY
-from descheduler.cycle.run import run_live
+from descheduler.cycle.run import run_on_cluster
 from descheduler.kube.client import KubeClient
 from descheduler.plan.outcome import OutcomeCode, OutcomeKind
 from descheduler.policy.load import load_policy
@@ -349,7 +349,7 @@ def test_server_that_cannot_be_reached_is_an_error_that_names_it(
         url = gone.url
 
     with pytest.raises(ExchangeError, match=rf"{url}: no connection .* \(tried 5 times\)"):
-        run_live(
+        run_on_cluster(
             load_policy(taint_policy(), REGISTRY),
             ConnectionOptions(kubeconfig=str(kubeconfig)),
             RunOptions(),
@@ -366,6 +366,6 @@ def test_policy_names_the_kubeconfig_when_the_caller_gives_none(
     serve(fake_api, *crowded_cluster("cart"))
     policy = koordinator(f"dryRun: true\nclientConnection: {{kubeconfig: {json.dumps(str(kubeconfig))}}}\n")
 
-    run_live(load_policy(policy, REGISTRY), ConnectionOptions(), RunOptions(), Watch(), now=NOW)
+    run_on_cluster(load_policy(policy, REGISTRY), ConnectionOptions(), RunOptions(), Watch(), now=NOW)
 
     assert "/api/v1/pods" in listed_paths(fake_api)
