@@ -1,13 +1,8 @@
-"""The settings of a run beside its policy and snapshot, and deciding once more over that snapshot.
-
-The second decision lifts the limits that stopped plugins, and searches nothing again.
-"""
+"""What a run and each of its rounds go by beside policy and snapshot."""
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 from msgspec.structs import replace
@@ -18,33 +13,15 @@ from descheduler.cycle.plugins import REGISTRY
 from descheduler.eviction.answers import Answers
 from descheduler.eviction.checks.scope import EVERYWHERE, Scope
 from descheduler.eviction.checks.table import REQUEST_CHECKS, MakeCheck
-from descheduler.eviction.checks.work_bound import is_out_of_work
 from descheduler.model.node import Node
-from descheduler.model.verdict import EvictionLimit, LimitReached
 from descheduler.plan.decisions import Decisions
-from descheduler.plan.moves import EarlierPlan, Move, Refusal
+from descheduler.plan.moves import EarlierPlan, Move
 from descheduler.plan.run_memory import NO_MEMORY, RunMemory
 from descheduler.plan.search_watch import UNWATCHED, SearchWatch
 from descheduler.policy.plugin import Registry
-from descheduler.policy.types import Policy, Profile
+from descheduler.policy.types import Policy
 
-__all__ = [
-    "LIFTED_STAGES",
-    "MOST_PROVED",
-    "DecideAgain",
-    "Round",
-    "RunSetting",
-    "is_stopped",
-    "limits_reached",
-    "without_limits",
-]
-
-LIFTED_STAGES = (
-    frozenset({EvictionLimit.TOTAL}),
-    frozenset({EvictionLimit.TOTAL, EvictionLimit.NODE, EvictionLimit.PLUGIN_NODE}),
-)
-"""Limits that are lifted together. One of a namespace stops no plugin: all pods above it have been asked for."""
-
+__all__ = ["MOST_PROVED", "DecideAgain", "Round", "RunSetting"]
 
 MOST_PROVED = 500
 """Evictions that are judged together once more; each is played through several times, at a millisecond each."""
@@ -97,36 +74,3 @@ class Round(msgspec.Struct, frozen=True):
 
 DecideAgain = Callable[[Policy, Sequence[MakeCheck], EarlierPlan], Decisions]
 """Decides by a policy over the snapshot of a run, with everything that was known to the run; see `Round.once_more`."""
-
-
-def is_stopped(decisions: Decisions, limits: AbstractSet[EvictionLimit]) -> bool:
-    """Whether one of `limits` blocked a request."""
-    return any(limit.limit in limits for limit in limits_reached(decisions.refusals))
-
-
-def limits_reached(refusals: Iterable[Refusal]) -> Iterator[LimitReached]:
-    """The limits that blocked requests."""
-    for refusal in refusals:
-        if refusal.verdict.reached is not None and not is_out_of_work(refusal.verdict):
-            yield refusal.verdict.reached
-
-
-def without_limits(policy: Policy, limits: AbstractSet[EvictionLimit], registry: Registry) -> Policy:
-    """`policy` without these of its limits."""
-    if EvictionLimit.TOTAL in limits:
-        policy = replace(policy, max_evictions_total=None)
-    if EvictionLimit.NODE in limits:
-        policy = replace(policy, max_evictions_per_node=None)
-    if EvictionLimit.PLUGIN_NODE in limits:
-        policy = replace(
-            policy, profiles=tuple(_without_plugin_limits(profile, registry) for profile in policy.profiles)
-        )
-    return policy
-
-
-def _without_plugin_limits(profile: Profile, registry: Registry) -> Profile:
-    configs = (
-        dataclasses.replace(config, args=registry[config.name].without_limits(config.args))
-        for config in profile.plugin_configs
-    )
-    return replace(profile, plugin_configs=tuple(configs))

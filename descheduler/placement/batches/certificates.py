@@ -11,7 +11,7 @@ from descheduler.model.quantity import format_quantity
 from descheduler.placement.batches.single_landings import SingleLanding
 from descheduler.placement.framework.extension_points import SpreadConstraint
 from descheduler.placement.framework.scheduling_plugin import Compares
-from descheduler.placement.landings.candidates import UnplacedReplacement
+from descheduler.placement.landings.unplaced import UnplacedReplacement
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.node_table import CPU_ROW, EPHEMERAL_ROW, PODS_ROW, NodeTable
 from descheduler.placement.shadow.placement_class import PlacementClass

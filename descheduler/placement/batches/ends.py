@@ -17,11 +17,11 @@ from descheduler.model.pod import Pod
 from descheduler.placement.framework.attempt import put_on_node
 from descheduler.placement.framework.evaluation import PodEvaluation
 from descheduler.placement.framework.units import priority_of
-from descheduler.placement.landings.candidates import UnplacedReplacement
 from descheduler.placement.landings.deciding import free_pods
 from descheduler.placement.landings.landing import Landing
 from descheduler.placement.landings.open_choices import FreePod, holds_more_than_room
 from descheduler.placement.landings.pending_pods import PendingPods
+from descheduler.placement.landings.unplaced import UnplacedReplacement
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
 __all__ = ["EndSearch", "NamedEnd", "PossibleEnd"]

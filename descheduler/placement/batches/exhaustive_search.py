@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from descheduler.placement.framework.attempt import put_on_node
 from descheduler.placement.framework.evaluation import PodEvaluation
 from descheduler.placement.framework.scheduler_model import DoubtOf
-from descheduler.placement.landings.candidates import UnplacedReplacement
 from descheduler.placement.landings.pending_pods import PendingPods
+from descheduler.placement.landings.unplaced import UnplacedReplacement
 from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 

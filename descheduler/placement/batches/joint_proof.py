@@ -9,10 +9,11 @@ import msgspec
 from descheduler.model.pod import Pod
 from descheduler.placement.batches.sequential_placement import SequentialPlacer
 from descheduler.placement.batches.settled_batch import Finding, SettledBatch
-from descheduler.placement.landings.candidates import CandidateMaker, LandingCandidate, UnplacedReplacement
+from descheduler.placement.landings.candidates import CandidateMaker, LandingCandidate
 from descheduler.placement.landings.landing import JointVerdict, Landing, LandingVerdict, worst
 from descheduler.placement.landings.open_choices import FreePod
 from descheduler.placement.landings.pending_pods import PendingPods
+from descheduler.placement.landings.unplaced import UnplacedReplacement
 from descheduler.placement.landings.verdicts import as_likely, of_live_size, of_template_size, verdict_of
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 

@@ -10,7 +10,7 @@ from itertools import combinations
 
 from descheduler.placement.batches.exhaustive_search import Assignment
 from descheduler.placement.framework.attempt import put_on_node
-from descheduler.placement.landings.candidates import UnplacedReplacement
+from descheduler.placement.landings.unplaced import UnplacedReplacement
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.shadow_cluster import Placed, ShadowCluster
 

@@ -11,9 +11,9 @@ import numpy as np
 from descheduler.placement.batches.exhaustive_search import Assignment
 from descheduler.placement.framework.attempt import Picker, Placement, first_of_ties, put_on_node
 from descheduler.placement.framework.evaluation import Choice, PodEvaluation
-from descheduler.placement.landings.candidates import UnplacedReplacement
 from descheduler.placement.landings.landing import Landing
 from descheduler.placement.landings.pending_pods import PendingPods
+from descheduler.placement.landings.unplaced import UnplacedReplacement
 from descheduler.placement.landings.verdicts import landed
 from descheduler.placement.shadow.shadow_cluster import Placed, ShadowCluster
 

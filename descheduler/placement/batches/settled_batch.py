@@ -25,7 +25,6 @@ from descheduler.placement.batches.sequential_placement import SequentialPlacer,
 from descheduler.placement.batches.single_landings import single_landings
 from descheduler.placement.framework.attempt import Picker, first_of_ties
 from descheduler.placement.framework.scheduler_model import SchedulerModel
-from descheduler.placement.landings.candidates import UnplacedReplacement, first_priority
 from descheduler.placement.landings.competitors import goes_first
 from descheduler.placement.landings.deciding import free_pods
 from descheduler.placement.landings.doubtful_rivals import mask_of, with_nodes
@@ -33,6 +32,7 @@ from descheduler.placement.landings.landing import Landing, LandingVerdict, wors
 from descheduler.placement.landings.open_choices import FreePod
 from descheduler.placement.landings.pending_groups import Competitor
 from descheduler.placement.landings.pending_pods import PendingPods
+from descheduler.placement.landings.unplaced import UnplacedReplacement, first_priority
 from descheduler.placement.landings.verdicts import not_landed
 from descheduler.placement.shadow.shadow_cluster import NO_NODE, ShadowCluster
 

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from descheduler.placement.framework.evaluation import PodEvaluation
-from descheduler.placement.landings.candidates import UnplacedReplacement
 from descheduler.placement.landings.landing import LandingVerdict
+from descheduler.placement.landings.unplaced import UnplacedReplacement
 from descheduler.placement.landings.verdicts import verdict_of
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.placement_class import PlacementClass

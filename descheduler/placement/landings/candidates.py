@@ -15,11 +15,11 @@ from descheduler.model.held_room import HeldRoom
 from descheduler.model.koordinator.scheduler_name import scheduler_name_of
 from descheduler.model.pod import Pod
 from descheduler.model.shard import Shard
-from descheduler.placement.framework.attempt import Attempt, Picker, first_of_ties, place
 from descheduler.placement.framework.evaluation import PodEvaluation
-from descheduler.placement.framework.scheduler_model import DoubtOf, SchedulerModel
+from descheduler.placement.framework.scheduler_model import SchedulerModel
 from descheduler.placement.framework.units import priority_of
 from descheduler.placement.landings.landing import Landing, LandingVerdict
+from descheduler.placement.landings.unplaced import UnplacedReplacement
 from descheduler.placement.replacements.answer import Returns, not_created
 from descheduler.placement.replacements.replacement import Replacement, ReplacementMaker
 from descheduler.placement.schedulers.schedulers import Schedulers
@@ -28,9 +28,8 @@ from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.placement_forms import PlacementForms
 from descheduler.placement.shadow.shadow_cluster import Company, ShadowCluster
 
-__all__ = ["CandidateMaker", "LandingCandidate", "UnplacedReplacement", "evicted_before", "first_priority"]
+__all__ = ["CandidateMaker", "LandingCandidate", "evicted_before"]
 
-_LEAST_PRIORITY = -(2**31)
 _KUEUE = "Kueue places the pod by topology (topology-aware scheduling), which is not modelled"
 _KAI = "the KAI scheduler places the pod, which is not modelled"
 _WAY_OUT = (
@@ -41,65 +40,6 @@ _KAI_SCHEDULER = "kai-scheduler"
 _GATE = f"{KUEUE_ANNOTATIONS}topology"
 _LABEL = f"{KUEUE_ANNOTATIONS}tas"
 _PODSET, _TOPOLOGY = f"{KUEUE_ANNOTATIONS}podset-", "-topology"
-
-
-class UnplacedReplacement(msgspec.Struct, frozen=True, eq=False):
-    """A replacement that looks for a node. `pod` is the form in which it is placed, `placement_class` its class.
-
-    `doubt` says what its scheduler checks that is not modelled, or why its creation by its owner is unknown; it is
-    empty where everything is known. Refusals of `optional` plugins may mean nothing to that scheduler. `alternative` is
-    the same of another size, which admission may give it. `unit` are the pods that are placed together with it, itself
-    among them; empty for one alone. On the node `held_on` room is held for it before its victim leaves; "" without
-    that. It is counted on no node but those `within`, all where that is None.
-    """
-
-    victim: Pod
-    replacement: Replacement
-    pod: Pod
-    placement_class: PlacementClass
-    scheduler: SchedulerModel
-    priority: int
-    doubt: str = ""
-    optional: frozenset[str] = frozenset()
-    alternative: UnplacedReplacement | None = None
-    unit: tuple[Pod, ...] = ()
-    held_on: str = ""
-    within: BoolMask | None = None
-
-    @property
-    def unit_id(self) -> str:
-        """What it shares with those that are placed together with it, as the cluster is now."""
-        return self.scheduler.unit_of(self.pod)
-
-    def evaluate(self, *, unit_is_begun: bool = False) -> PodEvaluation:
-        """What the filters say of it, as the cluster is now; nothing takes it while its unit is held back.
-
-        That is asked before any of the unit is placed: `unit_is_begun` says that others of it are.
-        """
-        if not self.unit:
-            return self.scheduler.evaluate_binding(self.pod, within=self.within)
-        evaluation = self.scheduler.evaluate_binding(self.pod, Company(self.unit), self.within)
-        waits = () if unit_is_begun or evaluation.refusals else self.scheduler.held_back(self.unit)
-        return self.scheduler.refused(evaluation.cycle, waits) if waits else evaluation
-
-    def place(self, pick: Picker = first_of_ties, *, unit_is_begun: bool = False) -> Attempt:
-        """Places it where its scheduler would, by the last word of `pick`, and leaves it there."""
-        return place(self.evaluate(unit_is_begun=unit_is_begun), pick)
-
-    @property
-    def can_be_helped(self) -> bool:
-        """Whether it may find a node once others are placed that it does not find before."""
-        return self.scheduler.can_be_helped(self.pod)
-
-    @property
-    def returns_at_once(self) -> bool:
-        """Whether the replacement is there while its victim is still terminating."""
-        return self.replacement.answer.is_early
-
-    @property
-    def own_node(self) -> str:
-        """The node that its owner creates it for, "" where the scheduler chooses."""
-        return self.replacement.answer.node
 
 
 class LandingCandidate(msgspec.Struct, frozen=True, eq=False):
@@ -254,11 +194,6 @@ def _settled(
     """The candidate of which it is clear what becomes of it, without looking at nodes."""
     landing = Landing(replacement.victim, replacement, verdict, verdict, message=message, cause=cause)
     return LandingCandidate(replacement.victim, leaves=leaves, is_moved=is_moved, landing=landing)
-
-
-def first_priority(unplaced: UnplacedReplacement) -> int:
-    """From which priority on pending pods may be scheduled before it."""
-    return _LEAST_PRIORITY if unplaced.scheduler.doubt(unplaced.pod, DoubtOf.ORDER) else unplaced.priority
 
 
 def evicted_before(victim: Pod) -> LandingCandidate:

@@ -10,9 +10,9 @@ import numpy as np
 from descheduler.placement.framework.attempt import Placement, put_on_node
 from descheduler.placement.framework.evaluation import PodEvaluation
 from descheduler.placement.framework.units import Unit
-from descheduler.placement.landings.candidates import UnplacedReplacement
 from descheduler.placement.landings.pending_groups import Competitor
 from descheduler.placement.landings.pending_pods import PendingPods
+from descheduler.placement.landings.unplaced import UnplacedReplacement
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.node_table import NodeTable
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster

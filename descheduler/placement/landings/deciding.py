@@ -13,13 +13,14 @@ from descheduler.placement.framework.evaluation import Choice, PodEvaluation
 from descheduler.placement.framework.obstacle import Obstacle
 from descheduler.placement.framework.units import priority_of
 from descheduler.placement.landings.bookings import Decision
-from descheduler.placement.landings.candidates import LandingCandidate, UnplacedReplacement, first_priority
+from descheduler.placement.landings.candidates import LandingCandidate
 from descheduler.placement.landings.competitors import CompetitorFinder, forestalled
 from descheduler.placement.landings.doubtful_rivals import rival_condition
 from descheduler.placement.landings.early_rooms import EarlyRooms
 from descheduler.placement.landings.landing import Landing, LandingVerdict
 from descheduler.placement.landings.open_choices import FreePod, OpenNodes, choices_beside, is_kept_out_by
 from descheduler.placement.landings.pending_pods import PendingPods
+from descheduler.placement.landings.unplaced import UnplacedReplacement, first_priority
 from descheduler.placement.landings.verdicts import (
     as_likely,
     as_unknown,

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from descheduler.model.pod import Pod
-from descheduler.placement.landings.candidates import UnplacedReplacement
 from descheduler.placement.landings.pending_groups import Competitor, DoubtfulPod
+from descheduler.placement.landings.unplaced import UnplacedReplacement
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 

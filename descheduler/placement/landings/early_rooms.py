@@ -8,7 +8,7 @@ import msgspec
 
 from descheduler.model.pod import Pod
 from descheduler.placement.framework.attempt import put_on_node
-from descheduler.placement.landings.candidates import UnplacedReplacement
+from descheduler.placement.landings.unplaced import UnplacedReplacement
 from descheduler.placement.shadow.shadow_cluster import Cycle, Placed, ShadowCluster
 
 __all__ = ["EarlyRooms"]

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from descheduler.model.pod import Pod
 from descheduler.placement.framework.interactions import GatheredPods
 from descheduler.placement.framework.scheduler_model import DoubtOf, SchedulerModel
-from descheduler.placement.landings.candidates import UnplacedReplacement
+from descheduler.placement.landings.unplaced import UnplacedReplacement
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
 __all__ = ["FreePod", "OpenNodes", "choices_beside", "holds_more_than_room", "is_kept_out_by"]

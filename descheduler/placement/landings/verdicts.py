@@ -11,8 +11,8 @@ from descheduler.placement.framework.attempt import Placement
 from descheduler.placement.framework.evaluation import PodEvaluation
 from descheduler.placement.framework.koordinator.allocation import allocations_of
 from descheduler.placement.framework.obstacle_counts import ObstacleCounts
-from descheduler.placement.landings.candidates import UnplacedReplacement
 from descheduler.placement.landings.landing import Landing, LandingVerdict, worst
+from descheduler.placement.landings.unplaced import UnplacedReplacement
 from descheduler.placement.replacements.other_size import is_sized_by_autoscaler
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 

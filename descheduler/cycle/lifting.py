@@ -1,0 +1,57 @@
+"""The limits that stopped the plugins of a run, and its policy without them."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Iterator
+from collections.abc import Set as AbstractSet
+
+from msgspec.structs import replace
+
+from descheduler.eviction.checks.work_bound import is_out_of_work
+from descheduler.model.verdict import EvictionLimit, LimitReached
+from descheduler.plan.decisions import Decisions
+from descheduler.plan.moves import Refusal
+from descheduler.policy.plugin import Registry
+from descheduler.policy.types import Policy, Profile
+
+__all__ = ["LIFTED_STAGES", "is_stopped", "limits_reached", "without_limits"]
+
+LIFTED_STAGES = (
+    frozenset({EvictionLimit.TOTAL}),
+    frozenset({EvictionLimit.TOTAL, EvictionLimit.NODE, EvictionLimit.PLUGIN_NODE}),
+)
+"""Limits that are lifted together. One of a namespace stops no plugin: all pods above it have been asked for."""
+
+
+def is_stopped(decisions: Decisions, limits: AbstractSet[EvictionLimit]) -> bool:
+    """Whether one of `limits` blocked a request."""
+    return any(limit.limit in limits for limit in limits_reached(decisions.refusals))
+
+
+def limits_reached(refusals: Iterable[Refusal]) -> Iterator[LimitReached]:
+    """The limits that blocked requests."""
+    for refusal in refusals:
+        if refusal.verdict.reached is not None and not is_out_of_work(refusal.verdict):
+            yield refusal.verdict.reached
+
+
+def without_limits(policy: Policy, limits: AbstractSet[EvictionLimit], registry: Registry) -> Policy:
+    """`policy` without these of its limits."""
+    if EvictionLimit.TOTAL in limits:
+        policy = replace(policy, max_evictions_total=None)
+    if EvictionLimit.NODE in limits:
+        policy = replace(policy, max_evictions_per_node=None)
+    if EvictionLimit.PLUGIN_NODE in limits:
+        policy = replace(
+            policy, profiles=tuple(_without_plugin_limits(profile, registry) for profile in policy.profiles)
+        )
+    return policy
+
+
+def _without_plugin_limits(profile: Profile, registry: Registry) -> Profile:
+    configs = (
+        dataclasses.replace(config, args=registry[config.name].without_limits(config.args))
+        for config in profile.plugin_configs
+    )
+    return replace(profile, plugin_configs=tuple(configs))
