@@ -17,7 +17,7 @@ from descheduler.eviction.cluster_view import ClusterView
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod, PodSpec
 from descheduler.model.quantity import ceil_milli, ceil_value
-from descheduler.model.requests import CPU, MEMORY, PODS
+from descheduler.model.requests import CPU, MEMORY, PODS, ceil_amount
 from descheduler.model.selection.affinity import NodeMatch, PodAffinityTerm, match_node, syntax_faults
 from descheduler.placement.shadow.node_masks import NodeMasks
 from descheduler.placement.shadow.tally.pod_tally import FoundPods, PodQuery, PodSum, PodTally
@@ -263,8 +263,7 @@ class NodeFit:
         if name not in node.allocatable and name not in (CPU, MEMORY):
             return 0
         used = sum(pod.spec.requests.get(name, 0) for pod in active)
-        convert = ceil_milli if name == CPU else ceil_value
-        left = min(_INT64_MAX, convert(node.allocatable.get(name, 0))) - convert(used)
+        left = min(_INT64_MAX, ceil_amount(name, node.allocatable.get(name, 0))) - ceil_amount(name, used)
         return max(-_INT64_MAX, min(_INT64_MAX, left))
 
     def _follow(self) -> None:
@@ -290,7 +289,7 @@ def _count_and_first(nodes: NodeSet, mask: NDArray[np.bool_]) -> tuple[int, int]
 def _needs(spec: PodSpec) -> Iterable[tuple[str, int]]:
     """Resource name → need in the unit of the available column; a stated zero counts, as upstream has it."""
     for name, nano in spec.requests.items():
-        yield name, min(_INT64_MAX, ceil_milli(nano) if name == CPU else ceil_value(nano))
+        yield name, min(_INT64_MAX, ceil_amount(name, nano))
 
 
 class PodsByLabels:

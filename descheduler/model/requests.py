@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
+from descheduler.model.quantity import ceil_milli, ceil_value
+
 __all__ = [
     "BEST_EFFORT",
     "BURSTABLE",
@@ -18,6 +20,7 @@ __all__ = [
     "ContainerResources",
     "ResizedRequests",
     "ResourceList",
+    "ceil_amount",
     "highest",
     "incoming_scoring_requests",
     "pod_level_requests",
@@ -63,6 +66,11 @@ class ResizedRequests(msgspec.Struct, frozen=True, gc=False):
     requests: ResourceList
     scoring_requests: ResourceList
     summed: ResizedRequests | None = None
+
+
+def ceil_amount(resource: str, nano: int) -> int:
+    """`nano` units in thousandths of a cpu, or in whole units of everything else, rounded up."""
+    return ceil_milli(nano) if resource == CPU else ceil_value(nano)
 
 
 def pod_requests(

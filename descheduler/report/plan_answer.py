@@ -23,6 +23,7 @@ from descheduler.report.plan.document import (
 from descheduler.report.plan.figures import NodeFigures
 from descheduler.report.plan.goal import PendingPod
 from descheduler.report.plan.workloads import PlannedWorkload
+from descheduler.report.subjects import SUBJECTS
 from descheduler.report.tables.columns import Row
 from descheduler.report.tables.conditions import condition_table
 from descheduler.report.tables.head_line import cluster_part, policy_part, time_part
@@ -168,11 +169,6 @@ def _pod(plan: Plan, type_name: str, name: str) -> _Asked:
     return _of_pods(silence, lambda pod: _is_called(name, pod.namespace, pod.name))
 
 
-def _namespace(plan: Plan, type_name: str, name: str) -> _Asked:
-    del plan, type_name
-    return _of_pods("no plugin selected a pod of it", lambda pod: pod.namespace == name)
-
-
 def _of_pods(silence: str, is_pod: Callable[[PodReference], bool]) -> _Asked:
     return _Asked(silence, lambda request: is_pod(request.pod), is_pod)
 
@@ -192,7 +188,9 @@ def _plugin(plan: Plan, type_name: str, name: str) -> _Asked:
     return _Asked("the policy of the plan does not enable it", lambda request: request.plugin == name, plugin=name)
 
 
-def _workload(plan: Plan, type_name: str, name: str) -> _Asked:
+def _group(plan: Plan, type_name: str, name: str) -> _Asked:
+    if type_name == "namespace":
+        return _of_pods("no plugin selected a pod of it", lambda pod: pod.namespace == name)
     named = (each for each in plan.workloads if each.kind.lower() == type_name)
     workloads = [each for each in named if _is_called(name, each.namespace, each.name)]
     pods = {pod for each in workloads for pod in each.pods}
@@ -217,15 +215,16 @@ def _is_blocked_by(request: _Request, budget: str) -> bool:
     return _is_called(budget, namespace, name)
 
 
-_WORKLOADS = ("deployment", "statefulset", "daemonset", "replicaset", "replicationcontroller", "job", "cronjob")
-
-ANSWERED: Mapping[str, Callable[[Plan, str, str], _Asked]] = {
+_READERS: Mapping[str, Callable[[Plan, str, str], _Asked]] = {
     "pod": _pod,
     "node": _node,
-    "namespace": _namespace,
     "plugin": _plugin,
-    "poddisruptionbudget": _budget,
-    **dict.fromkeys(_WORKLOADS, _workload),
+    "group": _group,
+    "budgets": _budget,
+}
+"""Field of a subject → how a plan is searched for a thing of its types."""
+ANSWERED: Mapping[str, Callable[[Plan, str, str], _Asked]] = {
+    kind.name: _READERS[subject.field] for subject in SUBJECTS if subject.field in _READERS for kind in subject.types
 }
 """The types that plans say something about, by name."""
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from descheduler.documents.fields import Fields
 from descheduler.model.koordinator.elastic_quota import ROOT_QUOTA
 from descheduler.model.pod import Pod
+from descheduler.model.requests import ceil_amount
 from descheduler.model.text.amounts import amount_text
 from descheduler.model.text.printable import printable
 from descheduler.placement.framework.refused_node import Configured
@@ -14,7 +15,7 @@ from descheduler.placement.plugins.elastic_quota.admission import QuotaAdmission
 from descheduler.placement.plugins.elastic_quota.args import BUILT_IN_MAX, ElasticQuotaArgs
 from descheduler.placement.plugins.elastic_quota.elastic_quota import ElasticQuotaPlugin, make_admission
 from descheduler.placement.plugins.elastic_quota.quota_forest import QuotaPlace
-from descheduler.placement.plugins.elastic_quota.units import capped, in_units
+from descheduler.placement.plugins.elastic_quota.units import capped
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 from descheduler.report.tables.table_style import TableStyle
 
@@ -80,7 +81,7 @@ def facts_in(admission: QuotaAdmission, place: QuotaPlace, of_pod: dict[str, int
     resources = tuple(
         QuotaResource(
             resource=name,
-            min=in_units(name, quota.min.get(name, 0)),
+            min=ceil_amount(name, quota.min.get(name, 0)),
             max=_most(name, quota.max.get(name)),
             runtime=limit.get(name),
             used=used.get(name, 0),
@@ -95,7 +96,7 @@ def facts_in(admission: QuotaAdmission, place: QuotaPlace, of_pod: dict[str, int
 
 def _most(resource: str, nano: int | None) -> int | None:
     """A max in units; None where there is none, and for what koord-scheduler writes for none."""
-    return None if nano is None or nano >= _NO_LIMIT else capped(in_units(resource, nano))
+    return None if nano is None or nano >= _NO_LIMIT else capped(ceil_amount(resource, nano))
 
 
 def quota_table(quota: QuotaFacts, style: TableStyle) -> Iterator[str]:

@@ -14,7 +14,7 @@ from descheduler.explanation.finding import find_key
 from descheduler.explanation.scheduling.waiting import Scheduling, WaitingPod, is_pending, waiting_pods, waiting_table
 from descheduler.model.koordinator.devices import AllocatedDevices, Amounts, DeviceInfo
 from descheduler.model.pod import Pod
-from descheduler.model.text.amounts import amount_text
+from descheduler.model.text.amounts import short_amounts_text
 from descheduler.model.text.printable import printable
 from descheduler.placement.plugins.device_share.devices.device_cache import DeviceCache
 from descheduler.placement.plugins.device_share.devices.device_state import DeviceState
@@ -180,7 +180,7 @@ def _table(explanation: DeviceExplanation, style: TableStyle) -> Iterator[str]:
     header = ["DEVICE", "MINOR", *(["ID"] if style.is_wide else []), "STATE", "NUMA", "PCIE", "TOTAL", "FREE"]
     yield from style.table(header, rows)
     rows = [
-        [each.type, str(each.minor), _user(user), _amounts(user.resources)]
+        [each.type, str(each.minor), _user(user), short_amounts_text(user.resources)]
         for each in explanation.devices
         for user in each.users
     ]
@@ -197,8 +197,8 @@ def _device(each: DeviceFacts, style: TableStyle) -> list[str]:
         "not listed" if not each.is_listed else "healthy" if each.is_healthy else "unhealthy",
         "" if each.numa_node is None else str(each.numa_node),
         each.pcie or "",
-        _amounts(each.total),
-        _amounts(each.free),
+        short_amounts_text(each.total),
+        short_amounts_text(each.free),
     ]
 
 
@@ -206,10 +206,6 @@ def _user(user: DeviceUser) -> str:
     if user.pod is not None:
         return f"{user.pod.namespace}/{user.pod.name}"
     return f"Reservation {user.reservation}, for its owners"
-
-
-def _amounts(amounts: Mapping[str, int]) -> str:
-    return ", ".join(f"{name.rpartition('/')[2]} {amount_text(name, amount)}" for name, amount in amounts.items())
 
 
 def _answer(asked: Inquiry) -> Answer[DeviceExplanation]:

@@ -19,7 +19,7 @@ from descheduler.model.koordinator.reservation import ObjectReference, Reservati
 from descheduler.model.koordinator.scheduler_name import scheduler_name_of
 from descheduler.model.pod import Owner, Pod
 from descheduler.model.selection.labels import LabelSelector
-from descheduler.model.text.amounts import amount_text, amounts_text
+from descheduler.model.text.amounts import amount_text, amounts_text, short_amounts_text
 from descheduler.model.text.counted import counted
 from descheduler.model.text.printable import printable
 from descheduler.placement.plugins.helper.node_selector_words import requirement_text
@@ -323,7 +323,10 @@ def _table(explanation: ReservationExplanation, style: TableStyle) -> Iterator[s
     yield from _facts_table(facts, style)
     rows = [_resource(each) for each in explanation.resources]
     yield from style.table(["RESOURCE", "RESERVED", "USED", "FREE FOR OWNERS"], rows)
-    rows = [[each.type, str(each.minor), _amounts(each.reserved), _amounts(each.free)] for each in explanation.devices]
+    rows = [
+        [each.type, str(each.minor), short_amounts_text(each.reserved), short_amounts_text(each.free)]
+        for each in explanation.devices
+    ]
     yield from style.table(["DEVICE", "MINOR", "RESERVED", "FREE FOR OWNERS"], rows)
     rows = [
         [
@@ -360,10 +363,6 @@ def _facts_table(facts: ReservationFacts, style: TableStyle) -> Iterator[str]:
 def _resource(each: ReservedResource) -> list[str]:
     left = "holds nothing" if each.free is None else amount_text(each.resource, each.free)
     return [each.resource, amount_text(each.resource, each.reserved), amount_text(each.resource, each.used), left]
-
-
-def _amounts(amounts: Mapping[str, int]) -> str:
-    return ", ".join(f"{name.rpartition('/')[2]} {amount_text(name, amount)}" for name, amount in amounts.items())
 
 
 def _answer(asked: Inquiry) -> Answer[ReservationExplanation]:

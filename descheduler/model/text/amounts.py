@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from descheduler.model.requests import CPU, EPHEMERAL_STORAGE, MEMORY
 
-__all__ = ["amount_of", "amount_text", "amounts_text", "cpu_texts", "percent_text", "rounded_percent"]
+__all__ = [
+    "amount_of",
+    "amount_text",
+    "amounts_text",
+    "cpu_texts",
+    "percent_text",
+    "rounded_percent",
+    "short_amounts_text",
+]
 
 _BYTES = frozenset({MEMORY, EPHEMERAL_STORAGE})
 _BYTES_IN_DOMAINS = ("/gpu-memory", "/batch-memory", "/mid-memory")
@@ -39,6 +47,11 @@ def amount_of(resource: str, amount: int) -> str:
 def amounts_text(amounts: Iterable[tuple[str, int]]) -> str:
     """Such as `cpu 500m, memory 1Gi`; `nothing` without any."""
     return ", ".join(f"{resource} {amount_text(resource, amount)}" for resource, amount in amounts) or "nothing"
+
+
+def short_amounts_text(amounts: Mapping[str, int]) -> str:
+    """Such as `gpu-core 50, gpu-memory 8Gi`, by names without their domains; empty without any."""
+    return ", ".join(f"{name.rpartition('/')[2]} {amount_text(name, amount)}" for name, amount in amounts.items())
 
 
 def _is_bytes(resource: str) -> bool:

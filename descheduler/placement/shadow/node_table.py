@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from descheduler.model.node import Node
-from descheduler.model.quantity import ceil_milli, ceil_value
-from descheduler.model.requests import CPU, EPHEMERAL_STORAGE, MEMORY, PODS, ResourceList
+from descheduler.model.requests import CPU, EPHEMERAL_STORAGE, MEMORY, PODS, ResourceList, ceil_amount
 from descheduler.placement.shadow.node_masks import NodeMasks
 
 __all__ = [
@@ -82,7 +81,7 @@ def is_exact_amount(number: int) -> bool:
 
 def amount(name: str, nano: int) -> int:
     """A quantity in the unit of its column, rounded up, within bounds that int64 sums of a few of them keep."""
-    return max(-_MOST, min(_MOST, ceil_milli(nano) if name == CPU else ceil_value(nano)))
+    return max(-_MOST, min(_MOST, ceil_amount(name, nano)))
 
 
 class SomeNodes:

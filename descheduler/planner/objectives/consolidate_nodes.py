@@ -28,7 +28,7 @@ from descheduler.planner.objectives.cluster_objective import ClusterObjective, P
 from descheduler.planner.objectives.drain_plan import with_drains
 from descheduler.planner.problem.cluster_problem import ClusterProblem
 from descheduler.planner.problem.disposable_pods import NOWHERE
-from descheduler.planner.problem.node_costs import NodeCosts, cost_text, in_units
+from descheduler.planner.problem.node_costs import NodeCosts, cost_text, in_policy_units
 from descheduler.planner.utilization.targets import UsageTargets
 from descheduler.planner.utilization.usage import RequestsAsUsage
 from descheduler.policy.shared_args import compile_selector
@@ -153,7 +153,7 @@ class ConsolidateNodesObjective(ClusterObjective):
         """Each node, by what it costs, less what nodes without pods cost that receive some for it."""
         for part in super().parts(cluster, moves):
             gained = self._sum(self._sources(part.moves)) - self._sum(self._targets(part.moves) - self._used())
-            yield part._replace(gain=in_units(gained) if self._has_costs else gained)
+            yield part._replace(gain=in_policy_units(gained) if self._has_costs else gained)
 
     def _fullest_first(self, moves: Sequence[Reassignment]) -> Sequence[Sequence[Reassignment]]:
         names = list(self._nodes)

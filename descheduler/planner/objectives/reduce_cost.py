@@ -19,7 +19,7 @@ from descheduler.optimizer.problem import Problem
 from descheduler.planner.objective_args import ReduceCostArgs
 from descheduler.planner.objectives.cluster_objective import ClusterObjective, Part
 from descheduler.planner.problem.cluster_problem import ClusterProblem
-from descheduler.planner.problem.node_costs import NodeCosts, cost_text, in_units
+from descheduler.planner.problem.node_costs import NodeCosts, cost_text, in_policy_units
 
 __all__ = ["ReduceCostObjective"]
 
@@ -117,7 +117,7 @@ class ReduceCostObjective(ClusterObjective):
         for part in super().parts(cluster, moves):
             (pod,), (move,) = part.pods, part.moves
             saved = self._price(pod, pod.node_name) - self._price(pod, cluster.nodes[move.target])
-            yield part._replace(gain=in_units(_thousandths(saved)))
+            yield part._replace(gain=in_policy_units(_thousandths(saved)))
 
     def why_not(self, pod: Pod) -> str:
         """That no node has cheaper room for it."""

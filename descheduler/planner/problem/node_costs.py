@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from descheduler.model.node import Node
 from descheduler.planner.objective_args import MOST_NODE_COST, NodeCost
 
-__all__ = ["NodeCosts", "cost_text", "in_units"]
+__all__ = ["NodeCosts", "cost_text", "in_policy_units"]
 
 _THOUSANDTHS = 1000
 
@@ -35,11 +35,11 @@ class NodeCosts:
         return cost if 0 <= cost < MOST_NODE_COST else None
 
 
-def in_units(thousandths: int) -> float:
+def in_policy_units(thousandths: int) -> float:
     """In the unit of the policy."""
     return thousandths / _THOUSANDTHS
 
 
 def cost_text(thousandths: int) -> str:
     """The same as text, such as `12.4`."""
-    return f"{in_units(thousandths):,.3f}".rstrip("0").rstrip(".")
+    return f"{in_policy_units(thousandths):,.3f}".rstrip("0").rstrip(".")

@@ -13,8 +13,7 @@ from descheduler.eviction.plugin_evictor import PluginEvictor
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
-from descheduler.model.quantity import ceil_milli, ceil_value
-from descheduler.model.requests import CPU
+from descheduler.model.requests import ceil_amount
 from descheduler.optimizer.arrays import Ints
 from descheduler.optimizer.problem import Problem
 from descheduler.planner.objective_args import NODE_METRIC, MeasuredUtilization
@@ -80,7 +79,7 @@ def _by_koordlet(
 
 def _amounts(resources: Iterable[str], nano: Mapping[str, int]) -> Ints:
     """int64[R], in the units of the node table."""
-    found = ((ceil_milli if name == CPU else ceil_value)(nano.get(name, 0)) for name in resources)
+    found = (ceil_amount(name, nano.get(name, 0)) for name in resources)
     return np.fromiter(found, dtype=np.int64)
 
 

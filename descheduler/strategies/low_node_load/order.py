@@ -10,10 +10,9 @@ from math import inf
 
 from descheduler.model.koordinator.pod_order import importance
 from descheduler.model.pod import Pod
-from descheduler.model.requests import ResourceList
+from descheduler.model.requests import ResourceList, ceil_amount
 from descheduler.strategies.low_node_load.headroom import Aspect
 from descheduler.strategies.low_node_load.node_load import MeasuredNode
-from descheduler.strategies.node_utilization.thresholds import units_of
 
 __all__ = ["removal_order", "sort_by_load"]
 
@@ -46,7 +45,8 @@ def _share(usage: ResourceList, capacity: ResourceList, weights: Mapping[str, in
     if not total:
         return 0
     shares = {
-        name: _thousandths(units_of(name, nano), units_of(name, capacity.get(name, 0))) for name, nano in usage.items()
+        name: _thousandths(ceil_amount(name, nano), ceil_amount(name, capacity.get(name, 0)))
+        for name, nano in usage.items()
     }
     return sum(share * weights.get(name, 0) for name, share in shares.items()) // total
 
@@ -62,7 +62,9 @@ def _closeness(usage: ResourceList | None, excess: Mapping[str, int], weights: M
     total = sum(weights.get(name, 0) for name in usage)
     if not total:
         return 0.0
-    scores = {name: _cover(units_of(name, nano), units_of(name, excess.get(name, 0))) for name, nano in usage.items()}
+    scores = {
+        name: _cover(ceil_amount(name, nano), ceil_amount(name, excess.get(name, 0))) for name, nano in usage.items()
+    }
     return sum(score * weights.get(name, 0) for name, score in scores.items()) / total
 
 

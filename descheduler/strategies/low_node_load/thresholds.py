@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 
 from descheduler.model.quantity import ceil_milli
-from descheduler.model.requests import MEMORY, ResourceList
+from descheduler.model.requests import MEMORY, ResourceList, ceil_amount
 from descheduler.strategies.low_node_load.pools import NodePool, StatedThresholds
-from descheduler.strategies.node_utilization.thresholds import part_of, units_of
+from descheduler.strategies.node_utilization.thresholds import part_of
 
 __all__ = ["LoadThresholds", "average_percent", "resources_of", "usage_percent"]
 
@@ -89,6 +89,6 @@ def average_percent(loads: Sequence[tuple[ResourceList, ResourceList]]) -> Mappi
     for usage, capacity in loads:
         for resource, nano in usage.items():
             if whole := capacity.get(resource, 0):
-                percent = float(units_of(resource, nano)) / float(units_of(resource, whole)) * 100.0
+                percent = float(ceil_amount(resource, nano)) / float(ceil_amount(resource, whole)) * 100.0
                 total[resource] = total.get(resource, 0.0) + percent
     return {resource: percent / len(loads) for resource, percent in total.items()}

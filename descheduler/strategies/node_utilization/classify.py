@@ -9,8 +9,8 @@ import msgspec
 from descheduler.eviction.cluster_view import ClusterView
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
-from descheduler.model.requests import ResourceList
-from descheduler.strategies.node_utilization.thresholds import capacity_of, ceiling_of, units_of, usage_percent
+from descheduler.model.requests import ResourceList, ceil_amount
+from descheduler.strategies.node_utilization.thresholds import capacity_of, ceiling_of, usage_percent
 from descheduler.strategies.node_utilization.usage import UsageSource
 
 __all__ = ["NodeLoad", "SettledLoads", "free_resources", "is_overused", "is_underused", "measure", "sort_by_usage"]
@@ -110,7 +110,7 @@ def sort_by_usage(loads: Iterable[NodeLoad], *, ascending: bool) -> list[NodeLoa
 
 
 def _raw_sum(usage: ResourceList) -> int:
-    return sum(units_of(resource, nano) for resource, nano in usage.items())
+    return sum(ceil_amount(resource, nano) for resource, nano in usage.items())
 
 
 def free_resources(destinations: Iterable[NodeLoad], high: Mapping[str, float]) -> dict[str, int]:

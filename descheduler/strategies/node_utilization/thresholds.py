@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from descheduler.model.node import Node
-from descheduler.model.quantity import NANO, ceil_milli, ceil_value
-from descheduler.model.requests import CPU, ResourceList
+from descheduler.model.quantity import NANO
+from descheduler.model.requests import CPU, ResourceList, ceil_amount
 from descheduler.strategies.node_utilization.usage import METRIC_RESOURCE
 
 __all__ = [
@@ -21,7 +21,6 @@ __all__ = [
     "clamp",
     "part_of",
     "shifted_percent",
-    "units_of",
     "usage_percent",
 ]
 
@@ -43,8 +42,8 @@ def usage_percent(usage: ResourceList, capacity: ResourceList) -> dict[str, floa
 
 
 def _percent(resource: str, used: int, available: int) -> float:
-    whole = units_of(resource, available)
-    return float(units_of(resource, used)) / float(whole) * 100 if whole > 0 else 0.0
+    whole = ceil_amount(resource, available)
+    return float(ceil_amount(resource, used)) / float(whole) * 100 if whole > 0 else 0.0
 
 
 def average_percent(percents: Iterable[Mapping[str, float]], resources: Iterable[str]) -> dict[str, float]:
@@ -86,9 +85,4 @@ def ceiling_of(capacity: ResourceList, high: Mapping[str, float], resource: str)
 
 def part_of(nano: int, percent: float, resource: str) -> int:
     """`percent` of an amount, cut off to whole units (cpu: milli)."""
-    return int(percent * 0.01 * float(units_of(resource, nano))) * (_NANO_IN_MILLI if resource == CPU else NANO)
-
-
-def units_of(resource: str, nano: int) -> int:
-    """An amount in the units that are counted, rounded up: cpu in milli, all else in base units."""
-    return ceil_milli(nano) if resource == CPU else ceil_value(nano)
+    return int(percent * 0.01 * float(ceil_amount(resource, nano))) * (_NANO_IN_MILLI if resource == CPU else NANO)

@@ -7,8 +7,8 @@ from fractions import Fraction
 
 from descheduler.model.node import BATCH_RESOURCES, Node
 from descheduler.model.pod import Pod
-from descheduler.model.quantity import NANO, ceil_milli, ceil_value
-from descheduler.model.requests import CPU, PODS, ResourceList
+from descheduler.model.quantity import NANO
+from descheduler.model.requests import PODS, ResourceList, ceil_amount
 from descheduler.model.text.amounts import amounts_text
 
 __all__ = ["ReservedShortage", "enough_of", "held_by"]
@@ -42,7 +42,7 @@ class ReservedShortage:
     @property
     def text(self) -> str:
         """The amounts for people."""
-        return amounts_text((name, _whole(name, nano)) for name, nano in self.amounts.items())
+        return amounts_text((name, ceil_amount(name, nano)) for name, nano in self.amounts.items())
 
     def reducible(self, stuck: Iterable[Pod]) -> dict[str, int]:
         """Its amounts, without the resources of which the pods that cannot leave alone request more than there is."""
@@ -93,7 +93,3 @@ def _withheld(node: Node, resources: frozenset[str]) -> list[str]:
         return []
     names = sorted(name for name, nano in reservation.amounts.items() if nano > 0 and name not in BATCH_RESOURCES)
     return [name for name in names if not resources or name in resources]
-
-
-def _whole(resource: str, nano: int) -> int:
-    return ceil_milli(nano) if resource == CPU else ceil_value(nano)

@@ -10,11 +10,11 @@ import msgspec
 
 from descheduler.eviction.cluster_view import ClusterView
 from descheduler.model.pod import Pod
+from descheduler.model.requests import ceil_amount
 from descheduler.model.text.amounts import amount_of, amount_text
 from descheduler.placement.plugins.elastic_quota.admission import QuotaAdmission
 from descheduler.placement.plugins.elastic_quota.quota_forest import QuotaPlace
 from descheduler.placement.plugins.elastic_quota.quota_usage import UsageOf
-from descheduler.placement.plugins.elastic_quota.units import in_units
 from descheduler.strategies.revoke_pods_over_elastic_quota.victims import ChargedPod, Charges, fits
 
 __all__ = ["OverusedQuota", "QuotaReview"]
@@ -84,4 +84,4 @@ def _exists(pod: Pod, until: datetime | None) -> bool:
 
 
 def _charges(pod: Pod) -> Mapping[str, int]:
-    return {name: in_units(name, nano) for name, nano in pod.spec.requests.items()}
+    return {name: ceil_amount(name, nano) for name, nano in pod.spec.requests.items()}

@@ -15,7 +15,7 @@ from descheduler.model.annotations import (
 from descheduler.model.koordinator.devices import DEVICE_TYPES, GPU, Amounts
 from descheduler.model.pod import Pod
 from descheduler.model.requests import ResourceList
-from descheduler.model.text.amounts import amount_text
+from descheduler.model.text.amounts import short_amounts_text
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.interactions import (
     GatheredPods,
@@ -170,10 +170,10 @@ def _device_sentence(device_type: str, each: Amounts, number: int, state: Device
     total, free = state.total[device_type], state.free[device_type]
     healthy = [minor for minor in total if not is_zero(total[minor])]
     open_minors = [minor for minor in healthy if fits(each, free[minor])]
-    asked = f"{number} {device_type} device{'' if number == 1 else 's'} with {_amounts(each)} each"
+    asked = f"{number} {device_type} device{'' if number == 1 else 's'} with {short_amounts_text(each)} each"
     by_amounts: dict[str, list[int]] = {}
     for minor in sorted(healthy):
-        by_amounts.setdefault(_amounts({name: free[minor].get(name, 0) for name in each}), []).append(minor)
+        by_amounts.setdefault(short_amounts_text({name: free[minor].get(name, 0) for name in each}), []).append(minor)
     left = " and ".join(f"{amounts} on {_minors(minors)}" for amounts, minors in by_amounts.items()) or "nothing"
     sick = f", {len(total) - len(healthy)} unhealthy" if len(healthy) < len(total) else ""
     return f"requests {asked}; {len(open_minors)} of {len(total)} have as much left{sick}; free: {left}"
@@ -187,10 +187,6 @@ def _partitions(state: DeviceState) -> Iterator[str]:
 
 def _minors(minors: list[int]) -> str:
     return ", ".join(map(str, minors)) or "none"
-
-
-def _amounts(amounts: Mapping[str, int]) -> str:
-    return ", ".join(f"{name.rpartition('/')[2]} {amount_text(name, amount)}" for name, amount in amounts.items())
 
 
 def _memory_ratio(amounts: Amounts, memory: int) -> int:

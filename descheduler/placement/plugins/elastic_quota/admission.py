@@ -6,10 +6,11 @@ from collections.abc import Collection, Mapping
 
 from msgspec.structs import replace
 
+from descheduler.model.requests import ceil_amount
 from descheduler.placement.plugins.elastic_quota.quota_forest import QuotaPlace
 from descheduler.placement.plugins.elastic_quota.quota_shortage import QuotaLimit, QuotaShortage
 from descheduler.placement.plugins.elastic_quota.quota_usage import QuotaAccount, QuotaUsage
-from descheduler.placement.plugins.elastic_quota.units import Amounts, capped, in_units
+from descheduler.placement.plugins.elastic_quota.units import Amounts, capped
 
 __all__ = ["QuotaAdmission"]
 
@@ -51,7 +52,7 @@ class QuotaAdmission:
         if not account.is_fixed:
             return None
         place = account.place
-        limit = {name: in_units(name, nano) for name, nano in place.quota.min.items()}
+        limit = {name: ceil_amount(name, nano) for name, nano in place.quota.min.items()}
         return self._exceeded(QuotaLimit.MIN, (place,), account, limit, self.used(place, fixed=True))
 
     def _of_parents(self, account: QuotaAccount) -> QuotaShortage | None:
@@ -95,4 +96,4 @@ class QuotaAdmission:
 
 
 def _most(place: QuotaPlace) -> _Amounts:
-    return {name: capped(in_units(name, nano)) for name, nano in place.quota.max.items()}
+    return {name: capped(ceil_amount(name, nano)) for name, nano in place.quota.max.items()}

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from descheduler.model.koordinator.elastic_quota import DEFAULT_QUOTA, ROOT_QUOTA, SYSTEM_QUOTA
-from descheduler.model.requests import ResourceList
+from descheduler.model.requests import ResourceList, ceil_amount
 from descheduler.placement.plugins.elastic_quota.quota_tree import NO_PARENT, QuotaTree
 from descheduler.placement.plugins.elastic_quota.sibling_shares import SiblingShares
-from descheduler.placement.plugins.elastic_quota.units import Amounts, in_units, row_of, wrapped
+from descheduler.placement.plugins.elastic_quota.units import Amounts, row_of, wrapped
 
 __all__ = ["RuntimeQuota"]
 
@@ -115,7 +115,10 @@ class RuntimeQuota:
             is_of_root = parent == NO_PARENT and tree.quotas[index].parent == ROOT_QUOTA
             families.setdefault((parent, is_of_root), []).append(index)
         weights = np.array(
-            [[wrapped(in_units(name, q.shared_weight.get(name, 0))) for name in tree.resources] for q in tree.quotas],
+            [
+                [wrapped(ceil_amount(name, q.shared_weight.get(name, 0))) for name in tree.resources]
+                for q in tree.quotas
+            ],
             dtype=np.int64,
         ).reshape(tree.mins.shape)
         for (parent, is_of_root), children in families.items():

@@ -11,8 +11,7 @@ import msgspec
 from descheduler.model.koordinator.batch_resources import BATCH_NAMES, MID_NAMES
 from descheduler.model.koordinator.classes import KoordinatorPriority, priority_class
 from descheduler.model.pod import Pod
-from descheduler.model.quantity import ceil_milli, ceil_value
-from descheduler.model.requests import CPU, MEMORY, pod_limits
+from descheduler.model.requests import CPU, MEMORY, ceil_amount, pod_limits
 from descheduler.placement.plugins.load_aware_scheduling.args import LoadAwareSchedulingArgs
 
 __all__ = ["FACTORS_ANNOTATION", "PodEstimates", "units"]
@@ -34,7 +33,7 @@ _MOST = 2**53
 
 def units(name: str, nano: int) -> int:
     """A quantity in thousandths of cpu, or in whole units of anything else, rounded up; 2^53 at most."""
-    return min(_MOST, ceil_milli(nano) if name == CPU else ceil_value(nano))
+    return min(_MOST, ceil_amount(name, nano))
 
 
 class PodEstimates:
