@@ -65,9 +65,8 @@ class Plays:
         return self._includes[outcome]
 
     def _leaning_to(self, came: Play) -> Iterator[Play]:
-        homes = {
-            _name(obj): obj["spec"].get("nodeName", "") for obj in self._objects if obj["kind"] == "Pod"
-        } | came.nodes
+        pods = (obj for obj in self._objects if obj["kind"] == "Pod")
+        homes = {**{_name(pod): pod["spec"].get("nodeName", "") for pod in pods}, **came.nodes}
         names = sorted(_name(obj) for obj in self._objects if obj["kind"] == "Node")
         nodes = {names.index(homes[pod]) for pod in came.evicted}
         return (self._play(_Leaning(seed, came.evicted, nodes)) for seed in range(_MOST_FURTHER))
