@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 
 import urllib3
 
@@ -14,6 +15,7 @@ from tests.e2e.peers.definitions import install
 from tests.e2e.processes import Component, free_port
 
 SCHEDULER = "volcano"
+_POLL_SECONDS = 0.05
 _CYCLES = "volcano_e2e_scheduling_latency_milliseconds_count"
 
 _CONFIGURATION = """\
@@ -51,8 +53,14 @@ def start_scheduler(
     )
 
 
-def num_cycles(metrics_port: int) -> int:
-    """How many sessions the scheduler has ended that gives its metrics there."""
+def wait_for_cycles(metrics_port: int, number: int = 3) -> None:
+    """Returns once the scheduler that gives its metrics there has ended so many sessions: it has seen what there is."""
+    until = _num_cycles(metrics_port) + number
+    while _num_cycles(metrics_port) < until:
+        time.sleep(_POLL_SECONDS)
+
+
+def _num_cycles(metrics_port: int) -> int:
     answer = urllib3.request("GET", f"http://127.0.0.1:{metrics_port}/metrics", timeout=30)
     found = re.search(rf"^{_CYCLES} ([0-9]+)$", answer.data.decode(), re.MULTILINE)
     return int(found[1]) if found else 0

@@ -54,8 +54,6 @@ _READ = (
     f"{_GROUP}/namespaces/{NAMESPACE}/podgroups",
 )
 _PERIOD_SECONDS = 0.25
-_SEEN_CYCLES = 3
-"""By then the scheduler has read its configuration, or objects, and has ended the cycle that ran."""
 _QUIET_SECONDS, _PATIENT_SECONDS = 1.0, 20.0
 """How long nothing changes before a step is over: where it came as some play has it, and where it did not."""
 _TOLD = 25
@@ -83,11 +81,12 @@ def run_trial(
         volcano.start_scheduler(
             plane, CONFIGURATION, schedule_period=f"{int(_PERIOD_SECONDS * 1000)}ms", metrics_port=metrics_port
         )
-        # Volcano tries nodes in the order in which it came to know them: that in which they are created from now on.
         for obj in make_cluster():
             made = plane.api.create(obj)
             if obj["kind"] == "Node":
                 plane.api.patch(made, {"spec": {"taints": None}})
+                # Volcano tries nodes in the order in which it came to know them.
+                volcano.wait_for_cycles(metrics_port)
         trial = _Trial(plane, tally, metrics_port, dumps)
         for number, step in enumerate(make_steps(seed, num_jobs), start=1):
             trial.play(step)
@@ -136,7 +135,7 @@ class _Trial:
         Events of pods and of PodGroups come over connections of their own, and a cycle may begin between any two.
         """
         self._configure(_HELD)
-        self._wait_for_cycles()
+        volcano.wait_for_cycles(self._metrics_port)
         yield
         self._configure(CONFIGURATION)
 
@@ -146,18 +145,11 @@ class _Trial:
         part.write_text(text)
         os.replace(part, self._configuration)
 
-    def _wait_for_cycles(self) -> None:
-        """Returns once the scheduler has seen what there is."""
-        time.sleep(_PERIOD_SECONDS)
-        until = volcano.num_cycles(self._metrics_port) + _SEEN_CYCLES
-        while volcano.num_cycles(self._metrics_port) < until:
-            time.sleep(_PERIOD_SECONDS / 5)
-
     def _compare(self, change: Callable[[], object], new_job: str = "") -> None:
         with self._held():
             change()
             self._start_bound()
-            self._wait_for_cycles()
+            volcano.wait_for_cycles(self._metrics_port)
             objects = self._read()
             plays = Plays(objects, CONFIGURATION)
         waiting = [_name(pod) for pod in objects if pod["kind"] == "Pod" and not pod["spec"].get("nodeName")]
@@ -188,7 +180,7 @@ class _Trial:
         """The same once nothing has changed for so long, and for some cycles."""
         seen, since = self._seen(waiting), time.monotonic()
         while time.monotonic() < since + seconds:
-            self._wait_for_cycles()
+            volcano.wait_for_cycles(self._metrics_port)
             before, seen = seen, self._seen(waiting)
             if not seen.is_like(before):
                 since = time.monotonic()
