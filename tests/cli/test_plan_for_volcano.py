@@ -79,7 +79,7 @@ def test_no_room_is_made_for_a_part_of_the_job(plan: Any) -> None:
         pytest.param(
             queue("default", capability={"cpu": "8"}),
             "job batch/train-wanted is not admitted to queue default (plugin proportion in tier 2: minResources do not"
-            " fit; cpu 20 of 8)",
+            " fit; 20 CPU of 8)",
             id="its queue is too small",
         ),
     ],

@@ -4,6 +4,7 @@ import pytest
 
 from descheduler.model.text.amounts import (
     amount_of,
+    amount_of_most,
     amount_text,
     amounts_text,
     cpu_texts,
@@ -35,6 +36,20 @@ def test_amounts_are_written_as_people_read_them(resource: str, amount: int, tex
 
 def test_amount_in_a_sentence_names_its_resource() -> None:
     assert [amount_of("cpu", 1500), amount_of("memory", 1 << 30)] == ["1500m CPU", "1Gi memory"]
+
+
+@pytest.mark.parametrize(
+    ("resource", "amount", "most", "text"),
+    [
+        pytest.param("cpu", 16_000, 7429, "16 CPU of 7.4", id="one decimal"),
+        pytest.param("cpu", 7432, 7429, "7.432 CPU of 7.429", id="as many as tell them apart"),
+        pytest.param("cpu", 500, 0, "0.5 CPU of 0", id="cores where it is less than one"),
+        pytest.param("memory", 5 << 30, 2 << 30, "5Gi memory of 2Gi", id="memory"),
+        pytest.param("nvidia.com/gpu", 3, 2, "3 nvidia.com/gpu of 2", id="devices"),
+    ],
+)
+def test_amount_and_its_limit_have_one_unit(resource: str, amount: int, most: int, text: str) -> None:
+    assert amount_of_most(resource, amount, most) == text
 
 
 @pytest.mark.parametrize(

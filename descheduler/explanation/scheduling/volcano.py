@@ -11,7 +11,7 @@ import msgspec
 from descheduler.documents.fields import Fields
 from descheduler.model.koordinator.scheduler_name import scheduler_name_of
 from descheduler.model.pod import Pod
-from descheduler.model.requests import CPU, MEMORY, PODS
+from descheduler.model.requests import PODS
 from descheduler.model.text.amounts import amount_text
 from descheduler.model.volcano import JOB_ENDS, JOB_RESTARTS, POD_EVICTED, VolcanoJob
 from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerConfiguration
@@ -24,7 +24,7 @@ from descheduler.placement.volcano.jobs import Job, Phase, Queue, Status, Task
 from descheduler.placement.volcano.live_session import job_id_of
 from descheduler.placement.volcano.plugins.drf import DominantShares
 from descheduler.placement.volcano.plugins.queue_shares import QueueShare, QueueShares
-from descheduler.placement.volcano.resources import NOTHING, named
+from descheduler.placement.volcano.resources import NOTHING, named, whole_units
 from descheduler.placement.volcano.scheduler import VolcanoScheduler
 from descheduler.placement.volcano.session import Session
 from descheduler.report.tables.table_style import TableStyle
@@ -45,7 +45,6 @@ __all__ = [
     "yes_or_no",
 ]
 
-_WHOLE = (CPU, MEMORY, PODS)
 """Resources that Volcano does not count in thousandths."""
 
 
@@ -265,18 +264,13 @@ def _resource(queue: Queue, account: QueueShare | None, name: str) -> QueueResou
     most = None if account is None else account.capability.get(name, math.inf)
     return QueueResource(
         resource=name,
-        guarantee=_units(name, queue.guarantee.get(name, 0.0)),
-        deserved=None if account is None else _units(name, account.deserved.get(name, 0.0)),
-        capability=None if most is None or math.isinf(most) else _units(name, most),
-        allocated=0 if account is None else _units(name, account.allocated.get(name, 0.0)),
-        requested=0 if account is None else _units(name, account.request.get(name, 0.0)),
-        inqueue=0 if account is None else _units(name, account.inqueue.get(name, 0.0)),
+        guarantee=whole_units(name, queue.guarantee.get(name, 0.0)),
+        deserved=None if account is None else whole_units(name, account.deserved.get(name, 0.0)),
+        capability=None if most is None or math.isinf(most) else whole_units(name, most),
+        allocated=0 if account is None else whole_units(name, account.allocated.get(name, 0.0)),
+        requested=0 if account is None else whole_units(name, account.request.get(name, 0.0)),
+        inqueue=0 if account is None else whole_units(name, account.inqueue.get(name, 0.0)),
     )
-
-
-def _units(name: str, amount: float) -> int:
-    """An amount as documents have it."""
-    return round(amount if name in _WHOLE else amount / 1000)
 
 
 QUEUE_HEADER = ["RESOURCE", "GUARANTEE", "DESERVED", "CAPABILITY", "ALLOCATED", "REQUESTED", "INQUEUE"]

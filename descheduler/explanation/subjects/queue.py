@@ -21,7 +21,7 @@ from descheduler.explanation.scheduling.volcano import (
     yes_or_no,
 )
 from descheduler.explanation.scheduling.waiting import Scheduling
-from descheduler.model.text.amounts import amount_of, amount_text
+from descheduler.model.text.amounts import amount_of_most
 from descheduler.model.text.counted import counted
 from descheduler.model.text.printable import printable
 from descheduler.placement.volcano.jobs import Job, Status
@@ -111,7 +111,7 @@ def _without_account(opened: OpenedSession) -> str:
 def _excess(facts: QueueFacts) -> str:
     """The resources of which it holds more than it deserves."""
     return ", ".join(
-        f"{amount_of(each.resource, each.allocated)} of {amount_text(each.resource, each.deserved)}"
+        amount_of_most(each.resource, each.allocated, each.deserved)
         for each in facts.resources
         if each.deserved is not None and each.allocated > each.deserved
     )

@@ -8,6 +8,7 @@ from descheduler.model.requests import CPU, EPHEMERAL_STORAGE, MEMORY
 
 __all__ = [
     "amount_of",
+    "amount_of_most",
     "amount_text",
     "amounts_text",
     "cpu_texts",
@@ -42,6 +43,14 @@ def cpu_texts(amounts: Sequence[int]) -> list[str]:
 def amount_of(resource: str, amount: int) -> str:
     """Such as `4 CPU` or `16Gi memory`."""
     return f"{amount_text(resource, amount)} {'CPU' if resource == CPU else resource}"
+
+
+def amount_of_most(resource: str, amount: int, most: int) -> str:
+    """Such as `16 CPU of 7.4`, or `5Gi memory of 4Gi`: cores in both."""
+    if resource == CPU:
+        text, limit = cpu_texts((amount, most))
+        return f"{text} CPU of {limit}"
+    return f"{amount_of(resource, amount)} of {amount_text(resource, most)}"
 
 
 def amounts_text(amounts: Iterable[tuple[str, int]]) -> str:

@@ -6,20 +6,20 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from descheduler.cluster.kinds import KINDS
-from descheduler.model.requests import CPU, MEMORY, PODS
+from descheduler.model.requests import PODS
+from descheduler.model.text.amounts import amount_of_most
 from descheduler.model.volcano import POD_GROUP_KIND
 from descheduler.placement.framework.obstacle import Code, Obstacle
 from descheduler.placement.volcano.jobs import Job, Queue, Status, Task
 from descheduler.placement.volcano.live_session import AskedTask
 from descheduler.placement.volcano.plugins.queue_shares import UNLIMITED, QueueShare, QueueShares
-from descheduler.placement.volcano.resources import NOTHING, Amounts, added
+from descheduler.placement.volcano.resources import NOTHING, Amounts, added, whole_units
 from descheduler.placement.volcano.session import Session
 from descheduler.placement.volcano.tiers import DecidingPlugin
 
-__all__ = ["barred", "gang_shortage", "job_barrier", "shown_amount"]
+__all__ = ["barred", "gang_shortage", "job_barrier"]
 
 _SCHEDULER, _GANG = "volcano", "gang"
-_UNITS = {CPU: 1000, MEMORY: 2**30, PODS: 1}
 
 
 class Barrier(NamedTuple):
@@ -140,14 +140,8 @@ def _who(decider: DecidingPlugin) -> str:
 def _excess(wanted: Amounts, most: Amounts, asked: Amounts) -> str:
     """The resources of which more is wanted than there may be."""
     found: Sequence[str] = [
-        f"{name} {shown_amount(name, wanted.get(name, 0.0))} of {shown_amount(name, most.get(name, 0.0))}"
+        amount_of_most(name, whole_units(name, wanted.get(name, 0.0)), whole_units(name, most.get(name, 0.0)))
         for name, amount in asked.items()
         if amount > 0 and name != PODS and wanted.get(name, 0.0) > most.get(name, UNLIMITED)
     ]
     return f"; {', '.join(found)}" if found else ""
-
-
-def shown_amount(name: str, amount: float) -> str:
-    """An amount in cores, GiB or pieces."""
-    text = f"{amount / _UNITS.get(name, 1000):.2f}".rstrip("0").rstrip(".")
-    return f"{text}Gi" if name == MEMORY else text

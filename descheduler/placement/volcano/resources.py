@@ -28,6 +28,7 @@ __all__ = [
     "share",
     "subtracted",
     "total_of",
+    "whole_units",
 ]
 
 Amounts: TypeAlias = Mapping[str, float]
@@ -46,6 +47,11 @@ def amounts_of(resources: ResourceList) -> Amounts:
         elif name == CPU or (is_counted(name) and not name.startswith(_COUNTS)):
             found[name] = float(ceil_milli(nano))
     return found
+
+
+def whole_units(name: str, amount: float) -> int:
+    """An amount as reports have it: cpu in milli, all else in whole units."""
+    return round(amount if name in (CPU, MEMORY, PODS) else amount / 1000)
 
 
 def added(left: Amounts, right: Amounts) -> Amounts:

@@ -99,11 +99,12 @@ class Session:
     def open(self) -> None:
         """Begins a cycle: plugins reopen, or start anew."""
         self.fault = ""
-        opened = [
-            [OpenPlugin(option, self._begun(option)) for option in tier if option.name in self._plugins]
-            for tier in self.configuration.tiers
-        ]
-        self.tiers = self.tiers.further(opened)
+        if not self.tiers.reopen():
+            opened = [
+                [OpenPlugin(option, self._begun(option)) for option in tier if option.name in self._plugins]
+                for tier in self.configuration.tiers
+            ]
+            self.tiers = Tiers(opened)
 
     def _begun(self, option: PluginOption) -> Callbacks:
         """What a plugin registers with the cycle that begins."""

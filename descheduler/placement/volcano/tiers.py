@@ -92,6 +92,15 @@ def as_before() -> None:
     """Begins a further cycle of a plugin that keeps nothing of the one before."""
 
 
+_Reopen: TypeAlias = Callable[[], object]
+
+
+def _reopening(plugins: Sequence[_Reopen | None]) -> Sequence[_Reopen] | None:
+    """What begins a further cycle of all `plugins`; None where one of them starts anew, or without any."""
+    found = [reopen for reopen in plugins if reopen is not None]
+    return [each for each in found if each is not as_before] if found and len(found) == len(plugins) else None
+
+
 _SWITCHES: Mapping[str, str] = {each.name: each.metadata.get("switch", "") for each in fields(Callbacks)}
 
 
@@ -114,17 +123,19 @@ class Tiers:
 
     def __init__(self, tiers: Sequence[Sequence[OpenPlugin]]) -> None:
         self.tiers = tuple(map(tuple, tiers))
+        self._reopen = _reopening([plugin.callbacks.reopen for tier in self.tiers for plugin in tier])
         self._asked: dict[str, list[list[tuple[str, Callable[..., object]]]]] = {}
         self.rejected: dict[str, DecidingPlugin] = {}
         """Job → who has rejected it last."""
 
-    def further(self, tiers: Sequence[Sequence[OpenPlugin]]) -> Tiers:
-        """The plugins of a further cycle: what is known of callbacks stays where they do."""
-        found = Tiers(tiers)
-        if found.tiers != self.tiers:
-            return found
+    def reopen(self) -> bool:
+        """Begins a further cycle with all plugins; False where one of them starts anew in each."""
+        if self._reopen is None:
+            return False
+        for reopen in self._reopen:
+            reopen()
         self.rejected.clear()
-        return self
+        return True
 
     def named(self, point: str) -> list[list[tuple[str, Callable[..., object]]]]:
         """The callbacks of one name that are not switched off, by tier, with their plugins."""

@@ -15,6 +15,8 @@ def test_pods_of_jobs_are_bound_or_wait_as_was_said(peer_binaries: Binaries, dat
     assert tally.contradictions == []
     assert set(tally.counts) == set(CLASSES)
     assert all(counts["bound"] for counts in tally.counts.values())
+    assert tally.steps["evicting"]
+    assert tally.steps["proven"]
 
 
 def test_equal_seeds_give_equal_jobs() -> None:

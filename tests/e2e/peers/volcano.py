@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import re
+import time
+
+import urllib3
+
 from tests.e2e.commands import answers
 from tests.e2e.control_plane import ControlPlane
 from tests.e2e.kube_api import Object
@@ -10,6 +15,8 @@ from tests.e2e.peers.definitions import install
 from tests.e2e.processes import Component, free_port
 
 SCHEDULER = "volcano"
+_POLL_SECONDS = 0.05
+_CYCLES = "volcano_e2e_scheduling_latency_milliseconds_count"
 
 _CONFIGURATION = """\
 actions: "enqueue, allocate, backfill"
@@ -31,7 +38,7 @@ def install_volcano(plane: ControlPlane) -> None:
 
 
 def start_scheduler(
-    plane: ControlPlane, configuration: str = _CONFIGURATION, *, schedule_period: str = "500ms"
+    plane: ControlPlane, configuration: str = _CONFIGURATION, *, schedule_period: str = "500ms", metrics_port: int = 0
 ) -> Component:
     """Starts Volcano's scheduler with the text of a `volcano-scheduler.conf`; a session starts every period."""
     file = plane.folder / "volcano-scheduler.conf"
@@ -42,7 +49,21 @@ def start_scheduler(
         f"--scheduler-conf={file}",
         f"--schedule-period={schedule_period}",
         "--cache-dumper=false",
+        *([f"--listen-address=127.0.0.1:{metrics_port}", "--enable-metrics=true"] if metrics_port else ()),
     )
+
+
+def wait_for_cycles(metrics_port: int, number: int = 3) -> None:
+    """Returns once the scheduler that gives its metrics there has ended so many sessions: it has seen what there is."""
+    until = _num_cycles(metrics_port) + number
+    while _num_cycles(metrics_port) < until:
+        time.sleep(_POLL_SECONDS)
+
+
+def _num_cycles(metrics_port: int) -> int:
+    answer = urllib3.request("GET", f"http://127.0.0.1:{metrics_port}/metrics", timeout=30)
+    found = re.search(rf"^{_CYCLES} ([0-9]+)$", answer.data.decode(), re.MULTILINE)
+    return int(found[1]) if found else 0
 
 
 def start_controllers(plane: ControlPlane) -> Component:

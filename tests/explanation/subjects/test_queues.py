@@ -87,7 +87,7 @@ def test_jobs_are_counted_by_phase_in_the_order_in_which_they_are_tried() -> Non
 def test_job_that_is_not_admitted_names_plugin_and_tier() -> None:
     assert _messages(_queue("team", *_CLUSTER))["batch/wide"] == (
         "job batch/wide is not admitted to queue team (plugin proportion in tier 2: minResources do not fit;"
-        " cpu 43 of 6)"
+        " 43 CPU of 6)"
     )
 
 
@@ -101,7 +101,7 @@ def test_job_without_pods_says_why_it_is_not_admitted() -> None:
     found = _queue("team", node("a"), queue("team"), waiting)
 
     assert (found.jobs[0].num_pending, found.jobs[0].is_admitted) == (0, False)
-    assert "cpu 60 of 10" in _messages(found)["batch/idle"]
+    assert "60 CPU of 10" in _messages(found)["batch/idle"]
 
 
 def test_job_that_is_admitted_now_is_no_riddle() -> None:

@@ -51,7 +51,7 @@ def test_a_task_of_a_queue_over_its_share_never_comes_back() -> None:
     assert (landing.verdict, landing.message) == (
         NO,
         "the scheduler rejects the replacement pod: queue default has no room for the pod"
-        " (plugin proportion in tier 2; cpu 6 of 4)",
+        " (plugin proportion in tier 2; 6 CPU of 4)",
     )
 
 
@@ -129,7 +129,7 @@ def test_a_pending_job_goes_first_and_leaves_no_room() -> None:
     landing = prover.consider(pod["job-0"])
 
     assert landing.verdict is NO
-    assert "queue default has no room for the pod (plugin proportion in tier 2; cpu 5 of 4)" in landing.message
+    assert "queue default has no room for the pod (plugin proportion in tier 2; 5 CPU of 4)" in landing.message
 
 
 def test_nothing_is_known_where_no_queues_were_read() -> None:

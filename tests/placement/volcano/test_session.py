@@ -193,6 +193,31 @@ def test_reclaim_takes_from_queues_that_say_so(is_reclaimable: bool) -> None:
     assert len(made.evictions) == int(is_reclaimable)
 
 
+@pytest.mark.parametrize(
+    ("is_closed", "nodes"),
+    [pytest.param(False, {"a"}, id="all may help"), pytest.param(True, {"a", "b"}, id="one is beyond help")],
+)
+def test_reclaim_takes_nodes_in_any_order_where_some_are_beyond_help(is_closed: bool, nodes: set[str]) -> None:
+    closed = {**node("closed", cpu="1"), "spec": {"unschedulable": True}}
+
+    def reclaimed(choices: Choices) -> str:
+        made = session(
+            [closed] if is_closed else [],
+            [node("a", cpu="2"), node("b", cpu="2"), queue("rich"), queue("poor")],
+            [group("big", queue="rich", phase="Running"), group("wide", queue="rich", phase="Running")],
+            [*pods("big", 2, on="a"), *pods("wide", 2, on="b"), group("small", queue="poor"), *pods("small", 1)],
+            actions="allocate, reclaim",
+            tiers=[["gang"], ["predicates", "proportion"]],
+            choices=choices,
+        )
+        run_cycle(made)
+        return " ".join(made.cluster.table.names[each.node] for each in made.evictions)
+
+    found = outcomes(reclaimed, most=100)
+
+    assert (found.found, found.is_complete) == (nodes, True)
+
+
 def test_a_guarantee_above_the_cluster_ends_the_scheduler() -> None:
     made = session(
         node("a", cpu="4"),

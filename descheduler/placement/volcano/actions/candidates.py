@@ -11,7 +11,7 @@ from descheduler.placement.volcano.resources import total_of
 from descheduler.placement.volcano.session import Session
 from descheduler.placement.volcano.tiers import OPEN, UNSCHEDULABLE
 
-__all__ = ["FailedNodes", "curable_nodes", "may_suffice", "victims_in_order", "victims_on"]
+__all__ = ["FailedNodes", "curable_nodes", "may_suffice", "nodes_in_order", "victims_in_order", "victims_on"]
 
 
 class FailedNodes:
@@ -44,6 +44,12 @@ def curable_nodes(session: Session, task: Task) -> BoolMask:
     refused = session.job_of(task).refused.get(task.uid, frozenset())
     found[list(refused)] = False
     return found
+
+
+def nodes_in_order(session: Session, task: Task, nodes: BoolMask) -> Sequence[int]:
+    """`nodes` as Volcano lists them: those that are not beyond help come out of a map where some others are."""
+    found = [node for node in session.node_order if nodes[node]]
+    return session.choices.shuffled(found) if session.job_of(task).refused.get(task.uid) else found
 
 
 def victims_on(

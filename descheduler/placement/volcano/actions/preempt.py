@@ -8,6 +8,7 @@ from descheduler.placement.volcano.actions.candidates import (
     FailedNodes,
     curable_nodes,
     may_suffice,
+    nodes_in_order,
     victims_in_order,
     victims_on,
 )
@@ -102,7 +103,7 @@ def _make_room(
     asked[list(session.job_of(task).refused.get(task.uid, ()))] = False
     found = failed.left(task, asked, curable_nodes(session, task))
     scores = session.tiers.scores(task, found)
-    in_any_order = session.choices.raced(node for node in session.node_order if found[node])
+    in_any_order = session.choices.raced(nodes_in_order(session, task, found))
     for node in sorted(in_any_order, key=lambda each: -scores[each]):
         victims = victims_on(session, "preemptable", task, node, is_candidate) or ()
         if not may_suffice(session, task, node, victims):

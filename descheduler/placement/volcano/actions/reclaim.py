@@ -5,6 +5,7 @@ from __future__ import annotations
 from descheduler.placement.volcano.actions.candidates import (
     curable_nodes,
     may_suffice,
+    nodes_in_order,
     victims_in_order,
     victims_on,
 )
@@ -50,10 +51,7 @@ def reclaim(session: Session, only: Job | None = None) -> None:
 
 def _make_room(session: Session, task: Task) -> bool:
     """Whether `task` waits on some node for the room of those that go there."""
-    open_nodes = curable_nodes(session, task)
-    for node in session.node_order:
-        if not open_nodes[node]:
-            continue
+    for node in nodes_in_order(session, task, curable_nodes(session, task)):
         victims = victims_on(session, "reclaimable", task, node, lambda other: _is_candidate(session, task, other))
         if victims is None or not may_suffice(session, task, node, victims):
             continue

@@ -17,6 +17,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.e2e.peers.volcano_landings", description=__doc__)
     parser.add_argument("--jobs", type=int, default=500, help="number of jobs (500)")
     parser.add_argument("--seed", type=int, default=1, help="seed of the jobs (1)")
+    parser.add_argument("--dumps", type=Path, help="folder for the objects of each step that came otherwise (none)")
     options = parser.parse_args()
     pins = (CONTROL_PLANE, *(each for each in PEERS if each.name == "volcano"))
     try:
@@ -30,6 +31,7 @@ def main() -> None:
             num_jobs=options.jobs,
             seed=options.seed,
             say=lambda tally: print("\n".join(tally.lines()), file=sys.stderr, flush=True),
+            dumps=options.dumps,
         )
     print("\n".join(tally.lines()))
     sys.exit(bool(tally.contradictions))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+
+from tests.e2e.peers.volcano_landings.plays import Play, Plays
 
 __all__ = ["Tally"]
 
@@ -12,49 +14,61 @@ _COLUMNS = {
     "jobs": "jobs",
     "pods": "pods",
     "bound": "bound",
-    "named": "as named",
     "pending": "pending",
     "late": "later",
     "evicted": "evicted",
-    "foretold": "foretold",
-    "contradictions": "against",
 }
-"""Counts and the heads of their columns. Pods that are bound `later` had waited for an earlier step; `foretold`
-are pods that are evicted and that are victims in what may come, of which their part is largest."""
+"""Counts and the heads of their columns. Pods that are bound `later` had waited for an earlier step."""
+_STEPS = {
+    "steps": "steps",
+    "certain": "all plays alike",
+    "said": "as said",
+    "played": "as a further play has it",
+    "against": "against",
+    "evicting": "with evictions",
+    "nodes": "pods on the node that was said",
+    "proven": "proofs agree",
+    "unproven": "proofs against",
+}
 
 
 @dataclass(slots=True)
 class Tally:
-    """Counts by class; `contradictions` in a sentence each."""
+    """Counts by class, and of steps; `contradictions` in a sentence each."""
 
     counts: dict[str, Counter[str]] = field(default_factory=dict)
+    steps: Counter[str] = field(default_factory=Counter)
     contradictions: list[str] = field(default_factory=list)
 
     def add_job(self, kind: str, num_pods: int) -> None:
         """Counts a job that came."""
         self.counts.setdefault(kind, Counter()).update(jobs=1, pods=num_pods)
 
-    def compare(
-        self, kind: str, job: str, said: Mapping[str, str], came: Mapping[str, str], *, num_waiting: int, is_new: bool
-    ) -> None:
-        """Counts the pods of a job that waited before a step: those that were said to get a node, and that got one."""
-        counts = self.counts[kind]
-        counts["bound"] += len(came)
-        counts["late"] += 0 if is_new else len(came)
-        counts["named"] += sum((Counter(said.values()) & Counter(came.values())).values())
-        counts["pending"] += (num_waiting - len(came)) if is_new else -len(came)
-        if len(said) != len(came):
-            counts["contradictions"] += 1
-            self.contradictions.append(f"{job}: {len(said)} of {num_waiting} pods expected, {len(came)} bound ({came})")
+    def add_waiting(self, kind: str, node: str, *, is_new: bool) -> None:
+        """Counts a pod that waited before a step and has got `node` since, which is empty for none."""
+        is_bound = bool(node)
+        late = int(is_bound and not is_new)
+        self.counts[kind].update(bound=int(is_bound), late=late, pending=int(is_new and not is_bound) - late)
 
-    def compare_victims(self, came: Mapping[str, str], said: Collection[Collection[str]]) -> None:
-        """Counts the pods that were evicted, given with their classes, of which sets `said` are what may come."""
-        named = max((came.keys() & set(each) for each in said), key=len, default=set[str]())
-        for pod, kind in came.items():
-            self.counts[kind].update(evicted=1, foretold=int(pod in named))
-        if set(came) not in [set(each) for each in said]:
-            self.counts.setdefault("victims", Counter())["contradictions"] += 1
-            self.contradictions.append(f"{sorted(came)} evicted, one of {sorted(map(sorted, said))} expected")
+    def add_step(self, plays: Plays, came: Play, evicted: Mapping[str, str]) -> bool:
+        """Whether one of `plays` comes to what came; `evicted` are the pods that were, with their classes."""
+        for kind in evicted.values():
+            self.counts[kind]["evicted"] += 1
+        is_said = any(play.is_like(came) for play in plays.said)
+        is_played = is_said or plays.include(came)
+        how = "said" if is_said else "played" if is_played else "against"
+        self.steps.update(["steps", how, *["certain"] * plays.is_certain, *["evicting"] * bool(evicted)])
+        self.steps["nodes"] += max(len(play.nodes.items() & came.nodes.items()) for play in plays.said)
+        if not is_played:
+            said = "; or ".join(sorted({_shown(play) for play in plays.said}))
+            self.contradictions.append(f"{_shown(came)}; expected: {said}")
+        return is_played
+
+    def add_proof(self, proven: Counter[str], said: Sequence[Counter[str]]) -> None:
+        """Counts whether the pods of each job that the proof expects to be bound are as many as in one of the plays."""
+        self.steps["proven" if proven in said else "unproven"] += 1
+        if proven not in said:
+            self.contradictions.append(f"{dict(proven)} pods of jobs proven, one of {list(map(dict, said))} played")
 
     def lines(self) -> Iterator[str]:
         """The table and the contradictions."""
@@ -62,4 +76,13 @@ class Tally:
         total = sum(self.counts.values(), Counter[str]())
         for kind, counts in [*sorted(self.counts.items()), ("all", total)]:
             yield f"{kind:<15}" + "".join(f"{counts[column]:>10}" for column in _COLUMNS)
+        yield ", ".join(f"{self.steps[name]} {text}" for name, text in _STEPS.items())
         yield from self.contradictions
+
+
+def _shown(play: Play) -> str:
+    return f"bound {_listed(play.nodes)}, evicted {_listed(play.evicted)}"
+
+
+def _listed(pods: Collection[str]) -> str:
+    return " ".join(sorted(pods)) or "none"

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -20,8 +22,9 @@ from tests.e2e.control_plane import STORE, ControlPlane, running
 from tests.e2e.kube_api import KubeApi, Object
 from tests.e2e.peers import volcano
 from tests.e2e.peers.volcano_landings.jobs import NAMESPACE, Job, Step, make_cluster, make_steps
+from tests.e2e.peers.volcano_landings.plays import Play, Plays
 from tests.e2e.peers.volcano_landings.tally import Tally
-from tests.e2e.peers.volcano_landings.victims import possible_victims
+from tests.e2e.processes import free_port
 
 __all__ = ["CONFIGURATION", "run_trial"]
 
@@ -51,29 +54,40 @@ _READ = (
     f"{_GROUP}/namespaces/{NAMESPACE}/podgroups",
 )
 _PERIOD_SECONDS = 0.25
-_HOLDING_SECONDS = 3 * _PERIOD_SECONDS
-"""By then the scheduler has read its configuration, or objects, and has ended the cycle that ran."""
-_MOST_SECONDS = 15.0
+_QUIET_SECONDS, _PATIENT_SECONDS = 1.0, 20.0
+"""How long nothing changes before a step is over: where it came as some play has it, and where it did not."""
 _TOLD = 25
 """Jobs after which it is said what came so far: a trial of many jobs takes half an hour."""
 
 
 def run_trial(
-    folder: Path, binaries: Binaries, *, num_jobs: int, seed: int, say: Callable[[Tally], None] = lambda _tally: None
+    folder: Path,
+    binaries: Binaries,
+    *,
+    num_jobs: int,
+    seed: int,
+    say: Callable[[Tally], None] = lambda _tally: None,
+    dumps: Path | None = None,
 ) -> Tally:
     """The counts of so many jobs, on a control plane of its own in `folder`; `say` hears of them now and then.
 
-    No controller runs beside Volcano's scheduler, and no kubelet: pods that are bound hold their room.
+    No controller runs beside Volcano's scheduler. Of a kubelet as much is played as Volcano sees. What comes otherwise
+    than was said is written to the folder `dumps`: the objects before the step, and what came.
     """
     tally = Tally()
     with running(folder, binaries, parts=STORE) as plane:
         volcano.install_volcano(plane)
+        metrics_port = free_port()
+        volcano.start_scheduler(
+            plane, CONFIGURATION, schedule_period=f"{int(_PERIOD_SECONDS * 1000)}ms", metrics_port=metrics_port
+        )
         for obj in make_cluster():
             made = plane.api.create(obj)
             if obj["kind"] == "Node":
                 plane.api.patch(made, {"spec": {"taints": None}})
-        volcano.start_scheduler(plane, CONFIGURATION, schedule_period=f"{int(_PERIOD_SECONDS * 1000)}ms")
-        trial = _Trial(plane, tally)
+                # Volcano tries nodes in the order in which it came to know them.
+                volcano.wait_for_cycles(metrics_port)
+        trial = _Trial(plane, tally, metrics_port, dumps)
         for number, step in enumerate(make_steps(seed, num_jobs), start=1):
             trial.play(step)
             if number % _TOLD == 0:
@@ -84,10 +98,12 @@ def run_trial(
 class _Trial:
     """The jobs that are there, by name."""
 
-    def __init__(self, plane: ControlPlane, tally: Tally) -> None:
+    def __init__(self, plane: ControlPlane, tally: Tally, metrics_port: int, dumps: Path | None) -> None:
         self._api: KubeApi = plane.api
         self._configuration = plane.folder / "volcano-scheduler.conf"
         self._tally = tally
+        self._metrics_port = metrics_port
+        self._dumps = dumps
         self._jobs: dict[str, Job] = {}
 
     def play(self, step: Step) -> None:
@@ -106,6 +122,12 @@ class _Trial:
             if obj["kind"] in ("Pod", "PodGroup") and {_job_of(obj), _name(obj)} & set(names):
                 self._api.delete(obj, grace_seconds=0)
 
+    def _start_bound(self) -> None:
+        """Has the pods run that are bound, as a kubelet does."""
+        for pod in self._api.pods(NAMESPACE):
+            if pod["spec"].get("nodeName") and pod["status"]["phase"] == "Pending":
+                self._api.patch(pod, {"status": {"phase": "Running"}}, subresource="status")
+
     @contextmanager
     def _held(self) -> Iterator[None]:
         """A context in which no pod is bound or evicted: whatever changes there, Volcano sees all at once.
@@ -113,8 +135,8 @@ class _Trial:
         Events of pods and of PodGroups come over connections of their own, and a cycle may begin between any two.
         """
         self._configure(_HELD)
+        volcano.wait_for_cycles(self._metrics_port)
         yield
-        time.sleep(_HOLDING_SECONDS)
         self._configure(CONFIGURATION)
 
     def _configure(self, text: str) -> None:
@@ -122,51 +144,58 @@ class _Trial:
         part = self._configuration.with_suffix(".part")
         part.write_text(text)
         os.replace(part, self._configuration)
-        time.sleep(_HOLDING_SECONDS if text == _HELD else 0)
 
     def _compare(self, change: Callable[[], object], new_job: str = "") -> None:
         with self._held():
             change()
+            self._start_bound()
+            volcano.wait_for_cycles(self._metrics_port)
             objects = self._read()
-            waiting = [_name(pod) for pod in objects if pod["kind"] == "Pod" and not pod["spec"].get("nodeName")]
-            said, victims = _expected(objects), possible_victims(objects, CONFIGURATION)
-        came = self._came(waiting, len(said), min(map(len, victims)))
-        for name, job in self._jobs.items():
-            own = [pod for pod in waiting if _owner(pod) == name]
-            if own:
-                self._tally.compare(
-                    job.kind,
-                    name,
-                    {pod: node for pod, node in said.items() if pod in own},
-                    {pod: node for pod, node in came.items() if pod in own},
-                    num_waiting=len(own),
-                    is_new=name == new_job,
-                )
-        gone = self._ending()
-        self._tally.compare_victims({pod: self._jobs[_owner(pod)].kind for pod in gone}, victims)
-        if gone:  # as a kubelet ends them
-            self._compare(lambda: self._delete(gone))
-
-    def _ending(self) -> list[str]:
-        return [_name(pod) for pod in self._api.pods(NAMESPACE) if "deletionTimestamp" in pod["metadata"]]
+            plays = Plays(objects, CONFIGURATION)
+        waiting = [_name(pod) for pod in objects if pod["kind"] == "Pod" and not pod["spec"].get("nodeName")]
+        came = self._came(waiting, plays)
+        kinds = {name: job.kind for name, job in self._jobs.items()}
+        for pod in waiting:
+            self._tally.add_waiting(kinds[_owner(pod)], came.nodes.get(pod, ""), is_new=_owner(pod) == new_job)
+        if not self._tally.add_step(plays, came, {pod: kinds[_owner(pod)] for pod in came.evicted}):
+            self._dump(objects, came)
+        if not any(play.evicted for play in plays.said):
+            self._tally.add_proof(_by_job(_proven(objects)), [_by_job(play.nodes) for play in plays.said])
+        if came.evicted:  # as a kubelet ends them
+            self._compare(lambda: self._delete(came.evicted))
 
     def _read(self) -> list[Object]:
         return [item for path in _READ for item in self._api.items(path)]
 
-    def _came(self, waiting: Sequence[str], num_expected: int, num_victims: int) -> dict[str, str]:
-        """The nodes of those of the pods that are bound: as many as expected, or what there is after a while; and two
-        cycles later. As many pods are evicted by then as are expected at least, if ever."""
-        until = time.monotonic() + _MOST_SECONDS
-        while time.monotonic() < until and (
-            len(self._bound(waiting)) < num_expected or len(self._ending()) < num_victims
-        ):
-            time.sleep(_PERIOD_SECONDS / 5)
-        time.sleep(_PERIOD_SECONDS * 2.5)
-        return self._bound(waiting)
+    def _came(self, waiting: Collection[str], plays: Plays) -> Play:
+        """Which of the pods that wait are bound, and which pods are evicted, once nothing changes any more."""
+        while True:
+            came = self._settled(waiting, _QUIET_SECONDS)
+            if not plays.include(came):
+                came = self._settled(waiting, _PATIENT_SECONDS)
+            if self._seen(waiting).is_like(came):
+                return came
 
-    def _bound(self, names: Sequence[str]) -> dict[str, str]:
-        pods = {_name(pod): pod["spec"].get("nodeName", "") for pod in self._api.pods(NAMESPACE)}
-        return {name: pods[name] for name in names if pods.get(name)}
+    def _settled(self, waiting: Collection[str], seconds: float) -> Play:
+        """The same once nothing has changed for so long, and for some cycles."""
+        seen, since = self._seen(waiting), time.monotonic()
+        while time.monotonic() < since + seconds:
+            volcano.wait_for_cycles(self._metrics_port)
+            before, seen = seen, self._seen(waiting)
+            if not seen.is_like(before):
+                since = time.monotonic()
+        return seen
+
+    def _seen(self, waiting: Collection[str]) -> Play:
+        pods = self._api.pods(NAMESPACE)
+        nodes = {_name(pod): pod["spec"].get("nodeName", "") for pod in pods}
+        bound = {name: nodes[name] for name in waiting if nodes.get(name)}
+        return Play(bound, [_name(pod) for pod in pods if "deletionTimestamp" in pod["metadata"]])
+
+    def _dump(self, objects: Sequence[Object], came: Play) -> None:
+        if self._dumps is not None:
+            file = self._dumps / f"against-{len(self._tally.contradictions)}.json"
+            file.write_text(json.dumps({"objects": objects, "bound": came.nodes, "evicted": came.evicted}))
 
 
 def _name(obj: Object) -> str:
@@ -184,8 +213,12 @@ def _job_of(obj: Object) -> str:
     return _owner(_name(obj)) if obj["kind"] == "Pod" else ""
 
 
-def _expected(objects: Sequence[Object]) -> dict[str, str]:
-    """The pods of those that wait that are expected to be bound, each with its node."""
+def _by_job(pods: Iterable[str]) -> Counter[str]:
+    return Counter(map(_owner, pods))
+
+
+def _proven(objects: Sequence[Object]) -> Iterator[str]:
+    """The pods of those that wait that the proof of landings expects to be bound."""
     snapshot = snapshot_from_objects(objects, SnapshotRequest(annotations=landing_annotations()))
     configuration = load_configuration(CONFIGURATION, KubeVersion(), PLUGINS)
-    return {pod.name: node for pod, node in LandingProver(snapshot, configuration=configuration).pending_nodes()}
+    return (pod.name for pod, _ in LandingProver(snapshot, configuration=configuration).pending_nodes())
