@@ -111,7 +111,7 @@ class JobRoad:
 
     def begin(self) -> bool:
         """Leaves out what may not go on, and has the next job created."""
-        has_closed = self._settings.eviction.has_closed(self._around.clock())
+        has_closed = self._settings.eviction.has_closed(self._around.clock(), self._around.now())
         for task in [*self._queue, *self._active] if has_closed or self._dispatcher.bundles.has_left_overs else ():
             self._leave_out_if_closed(task)
         return self._begin_next()
