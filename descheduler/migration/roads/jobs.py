@@ -22,7 +22,7 @@ from descheduler.migration.job.conditions import aborted, failed
 from descheduler.migration.job.steps import End, Evict
 from descheduler.migration.ports import RemovalPort
 from descheduler.migration.replacements import is_replaced
-from descheduler.migration.roads.calls import JobCalls, Judge, judged
+from descheduler.migration.roads.calls import SOFT_EVICTION, JobCalls, Judge, judged
 from descheduler.migration.roads.chains import bundle_is_ready, hold_ahead, with_time_for_waves
 from descheduler.migration.roads.departures import Unscheduled
 from descheduler.migration.roads.job_task import JobTask, Turns
@@ -61,7 +61,7 @@ class JobRoad:
     ) -> None:
         self._journal = journal
         self._keeper = keeper
-        self._calls = JobCalls(keeper, port, around)
+        self._calls = JobCalls(journal, keeper, port, around)
         self._settings = settings
         self._new_job = new_job
         self._around = around
@@ -141,7 +141,7 @@ class JobRoad:
         self._queue.remove(task)
         self._activate(task)
         new_job, task.job_name = with_time_for_waves(self._new_job(task.eviction), task), self._journal.new_name()
-        self._dispatcher.submit(task, partial(self._journal.create, new_job, task.job_name))
+        self._dispatcher.submit(task, partial(self._calls.create, new_job, task.job_name))
         return True
 
     def _activate(self, task: JobTask) -> None:
@@ -208,7 +208,7 @@ class JobRoad:
         self._dispatcher.bundles.leaves(task.eviction)
         if not task.is_in_doubt:
             task.asked_at = self._around.now()
-        task.pod = turn.pod
+        task.pod, task.asks_others = turn.pod, turn.policy == SOFT_EVICTION
         eviction = replace(task.eviction, uid=turn.pod.uid)  # which a user's job need not state
         may_send = partial(self._dispatcher.may_send, task)
         self._dispatcher.evict(task, partial(self._calls.evict, task.job, eviction, turn.policy, may_send))
