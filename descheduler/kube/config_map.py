@@ -9,7 +9,7 @@ import msgspec
 
 from descheduler.kube.answers import OBJECT_BYTES
 from descheduler.kube.stored_object import ObjectPlace, ObjectStore
-from descheduler.transport.errors import TransportError
+from descheduler.transport.errors import ExchangeError, TransportError
 
 if TYPE_CHECKING:
     from descheduler.kube.client import KubeClient
@@ -50,8 +50,8 @@ class ConfigMapStore:
     def update(self, key: str, new_text: Callable[[str], str]) -> None:
         """Has `key` hold what `new_text` makes of the text that it holds, "" where it holds none; other keys stay.
 
-        Reads it first, and again when it has changed meanwhile. Raises TransportError when it keeps changing, and what
-        `new_text` raises.
+        Reads it first, and again when it has changed meanwhile. Raises TransportError when it keeps changing,
+        ExchangeError where others keep something in it and this program does not, and what `new_text` raises.
         """
         for _ in range(_MAX_RACES):
             found = self._store.read()
@@ -59,6 +59,10 @@ class ConfigMapStore:
                 written = self._store.create(ConfigMap(self._store.new_metadata, {key: new_text("")}))
             else:
                 data = found.data or {}
+                if key not in data and (data or found.binary_data):
+                    raise ExchangeError(
+                        f"{self.subject} has no key {key} and is left alone; delete it, or name another Lease"
+                    )
                 data = {**data, key: new_text(data.get(key, ""))}
                 written = self._store.replace(msgspec.structs.replace(found, data=data))
             if written is not None:

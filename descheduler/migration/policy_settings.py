@@ -34,10 +34,12 @@ def dispatch_settings(
     deadline: float | None,
     now: datetime,
     at: float,
+    on: datetime,
 ) -> DispatchSettings:
     """How the evictions of `policy` are carried out; `deadline` and `effect_seconds` as in `DispatchSettings`.
 
-    The run's clock is `at` when it is `now`, as profiles with windows or blackouts need to know.
+    The run's clock is `at`, and this machine's time of day `on`, when it is `now` as far as decisions go: profiles with
+    windows or blackouts need to know.
 
     Without its limits, which a snapshot decides where they are percentages.
 
@@ -51,7 +53,7 @@ def dispatch_settings(
         evictions_in_background=evictions_in_background,
         effect_seconds=effect_seconds,
         deadline=deadline,
-        terms=_terms(policy, flags, _closings(policy, now, at)),
+        terms=_terms(policy, flags, _closings(policy, now, at, on)),
     )
 
 
@@ -67,10 +69,10 @@ def _terms(policy: Policy, flags: PaceFlags, closings: Mapping[str, ClosingTime]
     }
 
 
-def _closings(policy: Policy, now: datetime, at: float) -> Mapping[str, ClosingTime]:
-    """When the profiles that may evict now may no longer, on the run's clock."""
-    found = closings(policy, now).items()
-    return {name: ClosingTime(at + (each.at - now).total_seconds(), each.why) for name, each in found}
+def _closings(policy: Policy, now: datetime, at: float, on: datetime) -> Mapping[str, ClosingTime]:
+    """When the profiles that may evict now may no longer, on both clocks of the run."""
+    found = ((name, each.at - now, each.why) for name, each in closings(policy, now).items())
+    return {name: ClosingTime(at + left.total_seconds(), on + left, why) for name, left, why in found}
 
 
 def _least_burst(policy: Policy) -> int | None:

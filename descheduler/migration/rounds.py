@@ -126,8 +126,8 @@ def _reason_to_give_up(num_rounds: int, num_faulty: int) -> str:
 
 
 def _answer(outcome: Outcome) -> EvictionAnswer | None:
-    if outcome.kind is OutcomeKind.BACKGROUND:
-        return EvictionAnswer(429, BACKGROUND_TEXT)
+    if outcome.kind is OutcomeKind.BACKGROUND:  # others were asked by this program, which is no refusal
+        return EvictionAnswer(429, BACKGROUND_TEXT) if outcome.status_code == 429 else None
     return EvictionAnswer(outcome.status_code, outcome.message) if outcome.kind.frees_limits else None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 
 import msgspec
 
@@ -25,10 +26,20 @@ class Pace(msgspec.Struct, frozen=True):
 
 
 class ClosingTime(msgspec.Struct, frozen=True):
-    """From `at`, in seconds of the run's monotonic clock, a profile evicts nothing more; `why` says so."""
+    """From `at`, in seconds of the run's monotonic clock, or `on`, an aware time of day, a profile evicts nothing more;
+    `why` says so.
+
+    The first of the two clocks decides. The one may stand still while the machine is suspended, and the other may be
+    set back.
+    """
 
     at: float
+    on: datetime
     why: str
+
+    def has_come(self, now: float, on: datetime) -> bool:
+        """Whether it is that late at `now` of the one clock and `on` by the other."""
+        return now >= self.at or on >= self.on
 
 
 class EvictionTerms(msgspec.Struct, frozen=True):
@@ -79,14 +90,15 @@ class DispatchSettings(msgspec.Struct, frozen=True):
         """What holds for the evictions of a profile."""
         return self.terms.get(profile) or EvictionTerms()
 
-    def why_closed(self, profile: str, now: float) -> str:
-        """Why evictions of a profile may not be made any more at `now` of the run's clock; "" while they may."""
+    def why_closed(self, profile: str, now: float, on: datetime) -> str:
+        """Why evictions of a profile may not be made any more at `now` of the run's clock and `on`, an aware time of
+        day; "" while they may."""
         closing = self.terms_of(profile).closing
-        return closing.why if closing is not None and now >= closing.at else ""
+        return closing.why if closing is not None and closing.has_come(now, on) else ""
 
-    def has_closed(self, now: float) -> bool:
-        """Whether any profile evicts nothing more at `now`."""
-        return any(self.why_closed(profile, now) for profile in self.terms)
+    def has_closed(self, now: float, on: datetime) -> bool:
+        """Whether any profile evicts nothing more then."""
+        return any(self.why_closed(profile, now, on) for profile in self.terms)
 
     def __post_init__(self) -> None:
         Pace(self.qps, self.burst)  # raises what is to be said of both

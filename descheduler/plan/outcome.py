@@ -99,7 +99,8 @@ class OutcomeCode(Enum):
     CONFLICT = "conflict"
     """Another client changed the pod at the same time."""
     HANDED_OVER = "handed-over"
-    """Another controller evacuates the pod."""
+    """Another controller evacuates the pod, or another program was asked to evict it (`evictionPolicy: SoftEviction`)
+    and has not done so yet."""
     NO_ANSWER = "no-answer"
     """No answer came, and the pod still exists."""
     NO_CONNECTION = "no-connection"

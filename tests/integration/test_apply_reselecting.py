@@ -150,6 +150,53 @@ def test_pod_that_somebody_added_to_the_file_is_not_evicted(
     assert (code, fake_api.pods()) == (0, ["calm"]), err
 
 
+@pytest.mark.parametrize("flags", [(), ("--no-reselect",)])
+def test_pod_whose_move_has_the_name_of_another_is_not_evicted(
+    fake_api: FakeApi, cli: Cli, file: Path, flags: tuple[str, ...]
+) -> None:
+    """Whoever has looked through the file has seen the name; the pod is found by the UID."""
+    fake_api.add(PODS, pod_object("calm", node="tainted", cpu="500m"))
+    content = json.loads(file.read_text())
+    content["plan"]["moves"][0]["pod"]["uid"] = content["bases"][0]["uid"] = "default-calm"
+    file.write_text(json.dumps(content))
+
+    code, out, err = cli.run(str(file), *flags, command="apply")
+
+    assert (code, out, eviction_requests(fake_api)) == (1, "", []), err
+    assert "pod default/cart: has the UID of pod default/calm; the file was changed" in err
+
+    code, _, err = cli.run(str(file), *flags, "--allow-partial", command="apply")
+
+    assert (code, sorted(fake_api.pods())) == (0, ["calm", "cart"]), err
+
+
+def test_room_for_a_pod_that_has_the_name_of_another_is_not_made(fake_api: FakeApi, cli: Cli, file: Path) -> None:
+    fake_api.add(PODS, pod_object("late", phase="Pending"))
+    content = json.loads(file.read_text())
+    reference = {"namespace": "default", "name": "waits", "uid": "default-late"}
+    content["plan"]["moves"][0]["roomFor"] = [{"pod": reference, "node": "free"}]
+    file.write_text(json.dumps(content))
+
+    code, out, err = cli.run(str(file), "--no-reselect", command="apply")
+
+    assert (code, out, eviction_requests(fake_api)) == (1, "", []), err
+    assert "pod default/waits, for which it makes room, has the UID of pod default/late; the file was changed" in err
+
+
+def test_long_reason_of_a_file_is_cut_short_where_it_is_told(fake_api: FakeApi, cli: Cli, file: Path) -> None:
+    content = json.loads(file.read_text())
+    content["plan"]["moves"][0]["reason"] = "because\x1b[2J\n" + "x" * 100_000
+    file.write_text(json.dumps(content))
+
+    code, out, err = cli.run(str(file), "-o", "json", command="apply")
+
+    assert (code, fake_api.pods()) == (0, []), err
+    (told,) = [result["reason"] for result in json.loads(out)["results"] if result["pod"]["name"] == "cart"]
+    assert len(told) < 2000
+    assert len(max(err.splitlines(), key=len)) < 3000
+    assert "\x1b" not in out + err
+
+
 def test_pod_that_came_since_takes_no_turn_of_the_plan(fake_api: FakeApi, cli: Cli, tmp_path: Path) -> None:
     cli.policy.write_text(taint_policy("maxNoOfPodsToEvictTotal: 2"))
     file = planned(fake_api, cli, tmp_path / "plan.json")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from descheduler.kube.client import KubeClient
 from descheduler.kube.config_map import ConfigMapStore
 from descheduler.kube.errors import ApiError
-from descheduler.transport.errors import TransportError
+from descheduler.transport.errors import ExchangeError, TransportError
 from tests.integration.fake_api import FakeApi
 from tests.integration.fake_objects import CONFIG_MAPS
 from tests.integration.faults import failure
@@ -33,6 +35,19 @@ def test_other_keys_stay(fake_api: FakeApi, client: KubeClient) -> None:
 
     (request,) = fake_api.sent("PUT", NAME)
     assert request.body["data"] == {"mine": "old and new", "theirs": "kept"}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [pytest.param({"data": {"theirs": "kept"}}, id="text"), pytest.param({"binaryData": {"a": "AA=="}}, id="bytes")],
+)
+def test_a_map_of_others_is_left_alone(fake_api: FakeApi, client: KubeClient, content: dict[str, Any]) -> None:
+    fake_api.config_maps.put(NAME, **content)
+
+    with pytest.raises(ExchangeError, match="has no key mine and is left alone; delete it, or name another Lease"):
+        store(client).update("mine", lambda before: f"{before}new")
+
+    assert fake_api.sent("PUT", NAME) == []
 
 
 @pytest.mark.parametrize(

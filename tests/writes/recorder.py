@@ -38,6 +38,8 @@ class WrittenCall:
         plural, name, subresource = (*rest, "", "")[:3]
         stated = body.get("metadata") if isinstance(body, dict) else None
         name = name or (str(stated.get("name", "")) if isinstance(stated, dict) else "")
+        if verb == "delete" and not name:
+            verb = "deletecollection"
         resource = plural + (f".{group}" if group else "") + (f"/{subresource}" if subresource else "")
         return cls(verb, resource, name, body)
 

@@ -61,6 +61,13 @@ NOT_LISTED = [
     ),
     pytest.param("DELETE", f"{MAPS}/settings", {"preconditions": {"uid": "u"}}, "not on the list", id="another name"),
     pytest.param("PUT", POD, {"metadata": SEEN}, "not on the list", id="another verb"),
+    pytest.param(
+        "DELETE",
+        "/api/v1/namespaces/shop/pods",
+        {"preconditions": {"uid": "u"}},
+        "not on the list",
+        id="all pods of a namespace",
+    ),
     pytest.param("POST", "/api/v1/secrets", {"metadata": {"name": "s"}}, "not on the list", id="a Secret"),
     pytest.param("POST", JOB, {"metadata": {"generateName": "j-"}}, "name is not stated", id="a job without a name"),
 ]

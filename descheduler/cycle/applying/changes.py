@@ -26,6 +26,7 @@ def changes_of(plan: PlanToApply, snapshot: Snapshot) -> Iterator[tuple[str, str
         pod, basis = by_uid.get(move.pod.uid), bases[move.pod.uid]
         name = f"pod {move.pod.namespace}/{move.pod.name}"
         causes = list(_changed(pod, move, basis, snapshot)) if pod is not None else ["is gone"]
+        causes += _misnamed(move, basis, by_uid)
         if pod is not None and plan.reselects and labels_of(pod) != basis.labels:
             causes.append("has other labels")
         causes += _in_vain(_served(move, basis, moved, held), by_uid)
@@ -46,6 +47,22 @@ def _changed(pod: Pod, move: PlanMove, old: MoveBasis, snapshot: Snapshot) -> It
         yield "has other requests"
     yield from _changed_node(old.source, new.source)
     yield from _changed_node(old.target, new.target)
+
+
+def _misnamed(move: PlanMove, basis: MoveBasis, by_uid: Mapping[str, Pod]) -> Iterator[str]:
+    """Where the UID is that of another pod than the name: whoever looked through the file has seen the name alone.
+
+    No pod ever changes its name, so the file was changed.
+    """
+    served = {room.pod.uid: room.pod for room in move.room_for} | {pod.uid: pod for pod in basis.serves}
+    for reference in (move.pod, *served.values()):
+        pod = by_uid.get(reference.uid)
+        if pod is None or (pod.namespace, pod.name) == (reference.namespace, reference.name):
+            continue
+        whose = (
+            "" if reference is move.pod else f"pod {reference.namespace}/{reference.name}, for which it makes room, "
+        )
+        yield f"{whose}has the UID of pod {pod.key}; the file was changed"
 
 
 def _served(move: PlanMove, basis: MoveBasis, moved: Collection[str], held: Collection[str]) -> Sequence[PodReference]:

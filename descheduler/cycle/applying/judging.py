@@ -11,8 +11,10 @@ from descheduler.cycle.applying.selection import Reselection
 from descheduler.cycle.options import PlanToApply
 from descheduler.model.held_room import HeldRoom
 from descheduler.model.pod import Pod
+from descheduler.model.text.printable import clipped
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.moves import Move
+from descheduler.policy.plugin_faults import MOST_TEXT
 from descheduler.report.plan import document
 from descheduler.report.plan.file import MoveBasis
 
@@ -65,7 +67,7 @@ def _chosen(move: document.PlanMove, bundle: int, pods: Mapping[str, Pod]) -> Mo
         pods[move.pod.uid],
         move.profile,
         move.plugin,
-        move.reason,
+        clipped(move.reason, MOST_TEXT),
         bundle=bundle,
         wave=move.wave,
         cost=move.cost,

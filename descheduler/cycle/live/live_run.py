@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
@@ -93,6 +93,7 @@ class LiveRun:
             deadline=watch.deadline,
             now=now,
             at=at,
+            on=watch.now() - timedelta(seconds=watch.clock() - at),
         )
         self._open_calls = OpenCalls(self._settings.effect_seconds, now=watch.clock)
         self._why_not_call = (lambda: "") if lease is None else lease.why_not_current

@@ -119,7 +119,9 @@ class Dispatcher(Generic[T]):
 
     def why_closed(self, task: T) -> str:
         """Why its profile evicts nothing more; "" while it may. What others have begun goes on."""
-        return "" if task.is_adopted else self._settings.why_closed(task.eviction.profile, self._around.clock())
+        if task.is_adopted:
+            return ""
+        return self._settings.why_closed(task.eviction.profile, self._around.clock(), self._around.now())
 
     def ended(self, task: T) -> tuple[OutcomeCode, str] | None:
         """Why its pod may not be evicted any more, None while it may."""

@@ -181,7 +181,7 @@ def _evict(job: MigrationJob, seen: Seen, terms: JobTerms, now: datetime) -> Ste
 
 def evicting(job: MigrationJob, pod: Pod, now: datetime, *, asked_at: datetime | None) -> MigrationJob:
     """`job` whose pod has been asked to leave, at `asked_at` or later; the condition was probed then."""
-    message = f"pod {pod.key} is evicted from node {pod.node_name}"
+    message = f"pod {pod.key} was asked to leave node {pod.node_name}"
     return with_condition(job, JobConditionType.EVICTION, False, now, JobReason.EVICTING, message, probed_at=asked_at)
 
 
@@ -256,5 +256,5 @@ def _time_is_over(job: MigrationJob) -> str:
     if job.found(JobConditionType.EVICTION) is None:
         return "its time limit (ttl) has passed; the pod was not evicted"
     if not job.has(JobConditionType.EVICTION):
-        return "its time limit (ttl) has passed; the pod was evicted and is not gone yet"
+        return "its time limit (ttl) has passed; the pod was asked to leave and is not gone yet"
     return "its time limit (ttl) has passed; the pod was evicted, its replacement is not ready yet"

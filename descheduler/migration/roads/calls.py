@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from descheduler.kube.evict import EvictionResponse
 from descheduler.migration.dispatch.surroundings import Surroundings
@@ -13,6 +14,7 @@ from descheduler.migration.job.surge import SCALE_BACK
 from descheduler.migration.ports import RemovalPort
 from descheduler.migration.roads.keeper import JobKeeper, Progress
 from descheduler.migration.roads.removal import remove
+from descheduler.migration.store.journal import Journal, NewJob
 from descheduler.model.koordinator.migration_job import MigrationJob
 from descheduler.model.pod import Pod
 from descheduler.plan.planned import PlannedEviction
@@ -20,13 +22,38 @@ from descheduler.plan.planned import PlannedEviction
 __all__ = ["JobCalls"]
 
 
+_CLOCKS_APART = timedelta(minutes=1)
+
+
 class JobCalls:
     """Safe to use from several threads, each with another job. All raise ExchangeError."""
 
-    def __init__(self, keeper: JobKeeper, port: RemovalPort, around: Surroundings) -> None:
+    def __init__(self, journal: Journal, keeper: JobKeeper, port: RemovalPort, around: Surroundings) -> None:
+        self._journal = journal
         self._keeper = keeper
         self._port = port
         self._around = around
+        self._has_compared = threading.Event()
+
+    def create(self, wanted: NewJob, name: str) -> MigrationJob:
+        """A new job. What the API server says of its time tells how far the clocks are apart."""
+        asked_at = self._around.now()
+        job = self._journal.create(wanted, name)
+        if job.created_at is not None and not self._has_compared.is_set():
+            self._has_compared.set()
+            self._compare(asked_at, job.created_at, self._around.now())
+        return job
+
+    def _compare(self, asked_at: datetime, created_at: datetime, answered_at: datetime) -> None:
+        """Tells of clocks by which time limits of jobs are too short or too long: they run from `created_at` on."""
+        ahead, behind = asked_at - created_at, created_at - answered_at
+        if max(ahead, behind) >= _CLOCKS_APART:
+            word, by = ("ahead of", ahead) if ahead > behind else ("behind", behind)
+            seconds = round(by.total_seconds(), -1)  # the API server tells whole seconds
+            self._around.tell(
+                f"the clock of this machine is about {seconds:,.0f} s {word} the clock of the API server; "
+                "time limits of jobs (ttl) are wrong by as much"
+            )
 
     def evict(
         self, job: MigrationJob | None, eviction: PlannedEviction, policy: str, may_send: Callable[[], bool]

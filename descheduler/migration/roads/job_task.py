@@ -39,7 +39,7 @@ class JobTask(DispatchTask):
     One that `finishes_only` evicts nothing: an earlier run has, or its pod was not judged.
     Its job is created as `job_name`; until `creation_settles_at` a creation without a clear answer may take effect.
     Once there is an `end` the job is to be undone, and ends so. One that somebody else has deleted `is_deleted`.
-    Its pod is not evicted before `asks_at`.
+    Its pod is not evicted before `asks_at`. One that `asks_others` has another program evict it.
     """
 
     job: MigrationJob | None = None
@@ -61,6 +61,7 @@ class JobTask(DispatchTask):
     end: Callable[[MigrationJob], MigrationJob] | None = None
     is_deleted: bool = False
     asks_at: float = 0.0
+    asks_others: bool = False
 
     def is_next_for_room(self, now: float) -> bool:
         """Whether the scheduler tries its Reservations, for which there is no room yet, as soon as there is some."""
@@ -75,6 +76,11 @@ class JobTask(DispatchTask):
     def was_evicted(self) -> bool:
         """Whether the pod was asked to leave, or is gone: nothing can be undone then."""
         return self.job is not None and self.job.found(JobConditionType.EVICTION) is not None
+
+    @property
+    def is_handed_over(self) -> bool:
+        """Whether another program was asked to evict the pod, and has not done so."""
+        return self.asks_others and self.job is not None and not self.job.has(JobConditionType.EVICTION)
 
     @property
     def is_granted(self) -> bool:

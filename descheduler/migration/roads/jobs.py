@@ -29,6 +29,7 @@ from descheduler.migration.roads.job_task import JobTask, Turn, Turns
 from descheduler.migration.roads.keeper import JobKeeper, Progress
 from descheduler.migration.roads.open_creations import OpenCreations
 from descheduler.migration.roads.outcomes import deleted, ended, left_out, not_landed, strange, unfinished, why_left
+from descheduler.migration.roads.removal import SOFT_EVICTION
 from descheduler.migration.settings import JobSettings
 from descheduler.migration.store.journal import Journal, NewJob
 from descheduler.model.koordinator.migration_job import JobPhase, JobReason, MigrationJob
@@ -61,7 +62,7 @@ class JobRoad:
     ) -> None:
         self._journal = journal
         self._keeper = keeper
-        self._calls = JobCalls(keeper, port, around)
+        self._calls = JobCalls(journal, keeper, port, around)
         self._settings = settings
         self._new_job = new_job
         self._around = around
@@ -111,7 +112,7 @@ class JobRoad:
 
     def begin(self) -> bool:
         """Leaves out what may not go on, and has the next job created."""
-        has_closed = self._settings.eviction.has_closed(self._around.clock())
+        has_closed = self._settings.eviction.has_closed(self._around.clock(), self._around.now())
         for task in [*self._queue, *self._active] if has_closed or self._dispatcher.bundles.has_left_overs else ():
             self._leave_out_if_closed(task)
         return self._begin_next()
@@ -141,7 +142,7 @@ class JobRoad:
         self._queue.remove(task)
         self._activate(task)
         new_job, task.job_name = with_time_for_waves(self._new_job(task.eviction), task), self._journal.new_name()
-        self._dispatcher.submit(task, partial(self._journal.create, new_job, task.job_name))
+        self._dispatcher.submit(task, partial(self._calls.create, new_job, task.job_name))
         return True
 
     def _activate(self, task: JobTask) -> None:
@@ -208,7 +209,7 @@ class JobRoad:
         self._dispatcher.bundles.leaves(task.eviction)
         if not task.is_in_doubt:
             task.asked_at = self._around.now()
-        task.pod = turn.pod
+        task.pod, task.asks_others = turn.pod, turn.policy == SOFT_EVICTION
         eviction = replace(task.eviction, uid=turn.pod.uid)  # which a user's job need not state
         may_send = partial(self._dispatcher.may_send, task)
         self._dispatcher.evict(task, partial(self._calls.evict, task.job, eviction, turn.policy, may_send))

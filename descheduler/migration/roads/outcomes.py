@@ -38,7 +38,7 @@ def ended(task: JobTask) -> Judgement:
     if job.reason == JobReason.SURGE_FAILED and not task.is_in_doubt:
         return Judgement(OutcomeKind.REFUSED, OutcomeCode.NOT_SURGED, job.message)
     if task.was_evicted:
-        return Judgement(OutcomeKind.EVICTED, OutcomeCode.NOT_REPLACED, job.message)
+        return _not_replaced(task, job.message)
     if job.reason == JobReason.TIMEOUT and not job.reservation_name and not task.num_calls:
         return left_out(OutcomeCode.TIMED_OUT, job.message)
     return _kept(task, OutcomeCode.NO_ROOM, job.message)
@@ -57,7 +57,7 @@ def deleted(task: JobTask, kind: str) -> Judgement:
     if task.has_left_unasked:
         return _GONE
     if task.was_evicted or task.is_granted:
-        return Judgement(OutcomeKind.EVICTED, OutcomeCode.NOT_REPLACED, message)
+        return _not_replaced(task, message)
     if task.is_in_doubt:
         return _kept(task, OutcomeCode.JOB_DELETED, message)
     return Judgement(OutcomeKind.REFUSED, OutcomeCode.JOB_DELETED, message)
@@ -68,8 +68,7 @@ def unfinished(task: JobTask, halted: OutcomeCode, why: str) -> Judgement:
     if task.has_left_unasked:
         return _GONE
     if task.was_evicted or task.is_granted:
-        message = f"{why}; the next run awaits the replacement"
-        return Judgement(OutcomeKind.EVICTED, OutcomeCode.NOT_REPLACED, message)
+        return _not_replaced(task, f"{why}; the next run awaits the replacement")
     if task.num_calls:
         return _kept(task, halted, why)
     return left_out(halted, why)
@@ -101,6 +100,13 @@ def strange(task: JobTask, pod: Pod) -> str:
 def not_landed(task: JobTask) -> Judgement:
     """The ending of an eviction without room whose replacement is not ready in time."""
     return Judgement(OutcomeKind.EVICTED, OutcomeCode.NOT_REPLACED, "its replacement is not ready yet")
+
+
+def _not_replaced(task: JobTask, why: str) -> Judgement:
+    """The ending of an eviction whose replacement is not known to be ready, or that another program has yet to make."""
+    if task.is_handed_over:
+        return Judgement(OutcomeKind.BACKGROUND, OutcomeCode.HANDED_OVER, f"another program is to evict the pod; {why}")
+    return Judgement(OutcomeKind.EVICTED, OutcomeCode.NOT_REPLACED, why)
 
 
 def left_out(code: OutcomeCode, why: str) -> Judgement:

@@ -9,7 +9,10 @@ from descheduler.kube.evict import EvictionResponse
 from descheduler.migration.ports import RemovalPort
 from descheduler.plan.planned import PlannedEviction
 
-__all__ = ["remove"]
+__all__ = ["SOFT_EVICTION", "remove"]
+
+SOFT_EVICTION = "SoftEviction"
+"""The policy by which another program evicts the pod, which it is asked to do by an annotation."""
 
 _SOFT_EVICTION_ANNOTATION = "scheduling.koordinator.sh/soft-eviction"
 _INITIATOR = "descheduler"
@@ -27,7 +30,7 @@ def remove(
     match policy:
         case "Delete":
             return port.delete(namespace, name, uid=uid, grace_period_seconds=grace_period_seconds, may_send=may_send)
-        case "SoftEviction":
+        case _ if policy == SOFT_EVICTION:
             asked = {
                 "timestamp": at,
                 "deleteOptions": {} if grace_period_seconds is None else {"gracePeriodSeconds": grace_period_seconds},

@@ -165,8 +165,10 @@ def test_a_pod_that_is_evicted_softly_stays_until_somebody_deletes_it() -> None:
     (pod,) = cluster.pods("web")
     asked = json.loads(pod["metadata"]["annotations"]["scheduling.koordinator.sh/soft-eviction"])
     assert (asked["initiator"], pod["metadata"]["uid"]) == ("descheduler", victim["metadata"]["uid"])
-    assert outcome.code is OutcomeCode.NOT_REPLACED
+    assert (outcome.kind, outcome.code) == (OutcomeKind.BACKGROUND, OutcomeCode.HANDED_OVER)
+    assert outcome.message.endswith("; the pod was asked to leave and is not gone yet")
     assert [(job.phase, job.reason) for job in play.jobs()] == [("Failed", "Timeout")]
+    assert not any("evicted" in condition.message for job in play.jobs() for condition in job.conditions)
 
 
 def test_the_job_of_a_user_who_states_no_uid_evicts_the_pod_of_that_name() -> None:

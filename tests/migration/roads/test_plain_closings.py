@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
+import pytest
 from msgspec.structs import replace
 
+from descheduler.migration.roads.plain import execute
 from descheduler.migration.settings import ClosingTime, DispatchSettings, EvictionTerms
 from descheduler.plan.outcome import OutcomeCode, OutcomeKind
 from descheduler.plan.planned import PlannedEviction
-from tests.migration.stand_ins import ONE_BY_ONE, Clock, ScriptedApi, make_plan, no_answer, run, wait_told
+from tests.builders import NOW
+from tests.migration.stand_ins import ONE_BY_ONE, Clock, ScriptedApi, around, make_plan, no_answer, run, wait_told
 
 CLOSED = "profile p evicts nothing more"
 
 
 def closing_at(seconds: float, *, qps: float = 1.0) -> DispatchSettings:
     """One eviction a second, of profile p until then."""
-    terms = {"p": EvictionTerms(closing=ClosingTime(seconds, CLOSED))}
+    terms = {"p": EvictionTerms(closing=ClosingTime(seconds, NOW + timedelta(seconds=seconds), CLOSED))}
     return replace(ONE_BY_ONE, qps=qps, burst=1, terms=terms)
 
 
@@ -33,6 +38,23 @@ def test_what_is_left_is_not_attempted_and_says_why() -> None:
         (OutcomeKind.NOT_ATTEMPTED, OutcomeCode.WINDOW_CLOSED)
     ] * 2
     assert {outcome.message for outcome in outcomes[2:]} == {CLOSED}
+
+
+@pytest.mark.parametrize(
+    ("closes_after", "set_by_seconds"),
+    [
+        pytest.param(1000.0, 1000.0, id="the machine was suspended, or the time of day is set forward"),
+        pytest.param(1.5, -3600.0, id="the time of day is set back"),
+    ],
+)
+def test_the_first_of_two_clocks_closes_it(closes_after: float, set_by_seconds: float) -> None:
+    clock, settings = Clock(), closing_at(closes_after)
+    api = ScriptedApi(clock)
+    time_of_day = lambda: NOW + timedelta(seconds=clock.now() + (set_by_seconds if clock.now() > 1 else 0))  # noqa: E731
+
+    execute(make_plan("a", "b", "c"), api, settings, replace(around(settings, clock), now=time_of_day))
+
+    assert api.names == ["a", "b"]
 
 
 def test_other_profiles_go_on() -> None:

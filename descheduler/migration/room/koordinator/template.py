@@ -40,6 +40,11 @@ _STATED_ANNOTATIONS = frozenset(
 )
 """What a user asks of the scheduler; other annotations say what it did."""
 _SERVICE_ACCOUNT_VOLUME = "kube-api-access-"
+_TOLD = (
+    *("env", "envFrom", "command", "args", "volumeMounts", "volumeDevices", "lifecycle"),
+    *("livenessProbe", "readinessProbe", "startupProbe"),
+)
+"""Fields of a container that no scheduler looks at. Reservations are in no namespace, where more people may read."""
 
 
 def reservation_of(job: MigrationJob, pod: Mapping[str, Any], owner: str, now: datetime) -> dict[str, Any]:
@@ -110,7 +115,7 @@ def _pod_template(pod: Mapping[str, Any]) -> dict[str, Any]:
     spec["volumes"] = [volume for volume in spec.get("volumes") or () if volume["name"] not in tokens]
     for container in [*spec.get("containers", ()), *(spec.get("initContainers") or ())]:
         # What a container is told is nobody's business here, and may be secret.
-        for field in ("env", "envFrom", "command", "args", "volumeMounts", "volumeDevices", "lifecycle"):
+        for field in _TOLD:
             container.pop(field, None)
     annotations = {k: v for k, v in (metadata.get("annotations") or {}).items() if k in _STATED_ANNOTATIONS}
     return {
