@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.selection.labels import EVERYTHING
-from descheduler.model.text.counted import counted
+from descheduler.model.text.counted import counted, first_names
 from descheduler.plan.decisions import Decisions
 from descheduler.policy.plugin import Registry
 from descheduler.policy.types import Policy
@@ -46,6 +46,5 @@ def cordon_notes(decisions: Decisions, before: Snapshot) -> tuple[str, ...]:
     names = [node.name for node in decisions.snapshot.nodes if node.unschedulable and not was[node.name]]
     if not names or not decisions.moves:
         return ()
-    more = f" and {len(names) - _MOST_NAMED:,} more" if len(names) > _MOST_NAMED else ""
-    listed = f"{', '.join(names[:_MOST_NAMED])}{more}"
+    listed = first_names(names, _MOST_NAMED)
     return (f"a live run cordons {counted(len(names), 'node')} before the first eviction (cordon: true): {listed}",)

@@ -19,7 +19,7 @@ from descheduler.kube.objects import ObjectCalls, is_object_name
 from descheduler.migration.dispatch.surroundings import Surroundings
 from descheduler.migration.pods import decode_pod, pods_path, read_pod
 from descheduler.model.node import CORDON_ANNOTATION
-from descheduler.model.text.counted import counted
+from descheduler.model.text.counted import counted, first_names
 from descheduler.plan.outcome import Outcome
 from descheduler.plan.planned import PlannedEviction
 from descheduler.transport.errors import ExchangeError
@@ -204,6 +204,4 @@ class Cordons:
 
 
 def _note(done: str, names: Collection[str]) -> str:
-    listed = sorted(names)
-    more = f" and {len(listed) - _MOST_NAMED:,} more" if len(listed) > _MOST_NAMED else ""
-    return f"{done} {counted(len(listed), 'node')} (cordon: true): {', '.join(listed[:_MOST_NAMED])}{more}"
+    return f"{done} {counted(len(names), 'node')} (cordon: true): {first_names(sorted(names), _MOST_NAMED)}"

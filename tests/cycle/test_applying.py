@@ -94,6 +94,18 @@ def test_move_for_a_pod_with_held_room_and_a_gang_holds_as_long_as_the_gang_wait
         apply(plan, tmp_path, RUNNING)
 
 
+def test_node_that_the_plan_did_not_know_has_not_changed(plan: Decisions, tmp_path: Path) -> None:
+    found = make_plan_file(plan, ClusterIdentity(server="https://a", uid="u"))
+    bases = tuple(msgspec.structs.replace(basis, source=None) for basis in found.bases)
+    path = tmp_path / "plan.json"
+    path.write_bytes(msgspec.json.encode(msgspec.structs.replace(found, bases=bases)))
+    to_apply = PlanToApply(read_plan_file(path), timedelta(minutes=5), False)
+
+    moves, _ = still_valid(to_apply, make_snapshot(NODES, [*RUNNING, *GANG]), lambda _: plan)
+
+    assert [move.pod.name for move in moves] == ["p"]
+
+
 def test_file_that_names_a_pending_pod_of_a_move_twice_is_none(plan: Decisions, tmp_path: Path) -> None:
     (move,) = plan.moves
     changed = msgspec.structs.replace(move, serves=move.serves * 2)

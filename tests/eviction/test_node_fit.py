@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from descheduler.eviction.node_fit import NodeFit, NodeSet
+from descheduler.eviction.node_fit import NodeFit, NodeSet, TrialRoom
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from tests.builders import Object, make_node, make_pod, make_view, required_anti_affinity, required_node_affinity
@@ -323,3 +323,20 @@ def _assert_same_answers(fit: NodeFit, fresh: NodeFit, pod: Pod, chosen: Sequenc
     assert fit.fits_any_other(pod, node_set) is fits_elsewhere
     assert fit.fits_any(pod, node_set) is any(fits.values())
     assert fit.has_room_on_any_other(pod, node_set) or not fits_elsewhere
+
+
+@pytest.mark.parametrize(
+    ("asked", "is_placed"),
+    [
+        pytest.param({"cpu": "100m"}, False, id="cpu"),
+        pytest.param({"memory": "1Mi"}, True, id="memory"),
+        pytest.param({}, True, id="nothing"),
+    ],
+)
+def test_node_without_cpu_left_takes_pods_that_request_none(asked: Object, is_placed: bool) -> None:
+    full = make_node("full", cpu="1", memory="1Gi")
+    node_fit = NodeFit(make_view([full], [make_pod("large", node="full", cpu="2")]))
+    room = TrialRoom(node_fit, node_fit.node_set([full]), checks_fit=False)
+    pod = make_pod("p", node="other", **asked)
+
+    assert room.place_all([pod]) is (None if is_placed else pod)

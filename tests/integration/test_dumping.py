@@ -20,7 +20,7 @@ from descheduler.cluster.kind import kind_key
 from descheduler.cluster.kinds import KINDS
 from tests import process_logging
 from tests.builders import Object, node_object
-from tests.cluster.dumps.full_pods import CANARY, IDLE_ANNOTATIONS
+from tests.cluster.dumps.full_metadata import CANARY, IDLE_ANNOTATIONS
 from tests.integration.fake_api import FakeApi
 from tests.integration.faults import failure
 from tests.worlds.generate import generate_cluster

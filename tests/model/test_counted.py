@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from descheduler.model.text.counted import counted_about
+from descheduler.model.text.counted import counted_about, first_names
 
 
 @pytest.mark.parametrize(
@@ -21,3 +21,16 @@ from descheduler.model.text.counted import counted_about
 )
 def test_counted_about(number: float, text: str) -> None:
     assert counted_about(number, "unit") == text
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        pytest.param(1, "0", id="one"),
+        pytest.param(3, "0, 1, 2", id="as many as are named"),
+        pytest.param(4, "0, 1, 2 and 1 more", id="one more"),
+        pytest.param(2003, "0, 1, 2 and 2,000 more", id="many more"),
+    ],
+)
+def test_first_names(number: int, text: str) -> None:
+    assert first_names([str(each) for each in range(number)], 3) == text

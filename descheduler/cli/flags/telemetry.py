@@ -23,6 +23,8 @@ __all__ = ["takes_telemetry"]
 _NO_POLICY = "descheduler"
 """The name of a run in notifications where no policy says another."""
 _PREFIXES = ("metrics_", "otel_", "notify_")
+_Option = Callable[[Callable[..., Any]], Callable[..., Any]]
+"""Adds a flag to a command."""
 
 
 def takes_telemetry(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -30,7 +32,22 @@ def takes_telemetry(command: Callable[..., Any]) -> Callable[..., Any]:
 
     Of a run without a valid policy, None, the webhook alone is told.
     """
-    options = (
+
+    @wraps(command)
+    def with_telemetry(*args: object, **flags: Any) -> object:
+        taken = {name: flags.pop(name) for name in list(flags) if name.startswith(_PREFIXES)}
+        _check_webhook(**{name: given for name, given in taken.items() if name.startswith("notify_")})
+        return command(*args, telemetry=lambda policy: _settings(policy, **taken), **flags)
+
+    decorated: Callable[..., Any] = with_telemetry
+    for option in reversed((*_metrics_options(), *_trace_options(), *_webhook_options())):
+        decorated = option(decorated)
+    return decorated
+
+
+def _metrics_options() -> tuple[_Option, ...]:
+    """Where metrics go."""
+    return (
         click.option(
             "--metrics-textfile",
             metavar="FILE",
@@ -49,6 +66,12 @@ def takes_telemetry(command: Callable[..., Any]) -> Callable[..., Any]:
             metavar="NAME",
             help="Label job of pushed metrics; by default descheduler- and the names of the policy's profiles.",
         ),
+    )
+
+
+def _trace_options() -> tuple[_Option, ...]:
+    """Where traces go, and which."""
+    return (
         click.option(
             "--otel-collector-endpoint",
             metavar="HOST:PORT",
@@ -77,6 +100,12 @@ def takes_telemetry(command: Callable[..., Any]) -> Callable[..., Any]:
             show_default=True,
             help="Share of runs that are traced.",
         ),
+    )
+
+
+def _webhook_options() -> tuple[_Option, ...]:
+    """Which webhook is told of which runs, and how."""
+    return (
         click.option(
             "--notify-url",
             metavar="URL",
@@ -112,17 +141,6 @@ def takes_telemetry(command: Callable[..., Any]) -> Callable[..., Any]:
             "failed or had no clear answer.",
         ),
     )
-
-    @wraps(command)
-    def with_telemetry(*args: object, **flags: Any) -> object:
-        taken = {name: flags.pop(name) for name in list(flags) if name.startswith(_PREFIXES)}
-        _check_webhook(**{name: given for name, given in taken.items() if name.startswith("notify_")})
-        return command(*args, telemetry=lambda policy: _settings(policy, **taken), **flags)
-
-    decorated: Callable[..., Any] = with_telemetry
-    for option in reversed(options):
-        decorated = option(decorated)
-    return decorated
 
 
 def _settings(

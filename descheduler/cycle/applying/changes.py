@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.cycle.options import PlanToApply
 from descheduler.model.pod import Pod
+from descheduler.model.text.counted import first_names
 from descheduler.report.document import PodReference
 from descheduler.report.plan.document import PlanMove
 from descheduler.report.plan.file import MoveBasis, NodeFootprint, basis_of, labels_of
@@ -82,8 +83,7 @@ def _in_vain(served: Iterable[PodReference], by_uid: Mapping[str, Pod]) -> Itera
         became.setdefault(_not_pending(pod.uid, by_uid), []).append(f"{pod.namespace}/{pod.name}")
     for what, names in () if "" in became else became.items():
         noun, verb = ("pod", "is") if len(names) == 1 else ("pods", "are")
-        more = f" and {len(names) - _MOST_NAMED:,} more" if len(names) > _MOST_NAMED else ""
-        yield f"{noun} {', '.join(names[:_MOST_NAMED])}{more}, for which it makes room, {verb} {what}"
+        yield f"{noun} {first_names(names, _MOST_NAMED)}, for which it makes room, {verb} {what}"
 
 
 def _not_pending(uid: str, by_uid: Mapping[str, Pod]) -> str:

@@ -15,6 +15,7 @@ import msgspec
 
 from descheduler.eviction.placement_verification.landing_book import LandingBook
 from descheduler.model.pod import Pod
+from descheduler.model.text.counted import first_names
 from descheduler.model.verdict import Reason, refuse
 from descheduler.plan.moves import Move, PodIdentity, identity_of
 
@@ -98,9 +99,7 @@ def causes_of(landings: LandingBook, staying: frozenset[Pod]) -> dict[Pod, str]:
 
 def _named(pods: Sequence[Pod]) -> str:
     """The first three of `pods`, and how many more there are."""
-    names = [pod.key for pod in pods]
-    more = f" and {len(names) - _MOST_NAMED:,} more" if len(names) > _MOST_NAMED else ""
-    return ", ".join(names[:_MOST_NAMED]) + more
+    return first_names([pod.key for pod in pods], _MOST_NAMED)
 
 
 def later_waves(landings: LandingBook, moves: Sequence[Move]) -> Mapping[PodIdentity, int]:

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-__all__ = ["counted", "counted_about", "text_about"]
+from collections.abc import Sequence
+
+__all__ = ["counted", "counted_about", "first_names", "text_about"]
 
 
 def counted(number: int, noun: str, plural: str = "") -> str:
     """Such as `1 pod`, `1,523 nodes` or, with its `plural`, `2 entries`."""
     return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
+
+
+def first_names(names: Sequence[str], most: int) -> str:
+    """The first `most` of them, and how many more there are: `a, b and 1,523 more`."""
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
 
 
 def counted_about(number: float, noun: str) -> str:

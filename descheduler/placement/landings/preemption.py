@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator, Sequence
 import numpy as np
 
 from descheduler.model.pod import Pod
+from descheduler.model.text.counted import first_names
 from descheduler.placement.framework.evaluation import PodEvaluation
 from descheduler.placement.framework.obstacle import Code
 from descheduler.placement.framework.scheduler_model import DoubtOf
@@ -92,8 +93,5 @@ def _preempted(lower: Sequence[Pod], unplaced: UnplacedReplacement, node: int, c
 
 def _named(pods: Sequence[Pod]) -> str:
     """The pods with their priorities, the first three of several."""
-    names = [f"{pod.key} (priority {priority_of(pod)})" for pod in pods[:_MOST_NAMED]]
-    if len(pods) == 1:
-        return f"pod {names[0]} is"
-    more = f" and {len(pods) - _MOST_NAMED} more" if len(pods) > _MOST_NAMED else ""
-    return f"pods {', '.join(names)}{more} are"
+    names = first_names([f"{pod.key} (priority {priority_of(pod)})" for pod in pods], _MOST_NAMED)
+    return f"pod {names} is" if len(pods) == 1 else f"pods {names} are"

@@ -9,7 +9,7 @@ import numpy as np
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
-from descheduler.model.text.counted import counted
+from descheduler.model.text.counted import counted, first_names
 from descheduler.model.verdict import ACCEPTED, Verdict
 from descheduler.optimizer.arrays import Bools, Ints
 from descheduler.optimizer.objective import Value
@@ -155,5 +155,4 @@ def _is_stuck(problem: Problem) -> Bools:
 
 
 def _listed(keys: Sequence[str]) -> str:
-    text = f"pod {keys[0]}" if len(keys) == 1 else f"pods {', '.join(keys[:3])}"
-    return f"{text} and {len(keys) - 3} more" if len(keys) > 3 else text
+    return f"{'pod' if len(keys) == 1 else 'pods'} {first_names(keys, 3)}"

@@ -10,7 +10,7 @@ from math import ceil
 
 import msgspec
 
-from descheduler.model.text.counted import counted
+from descheduler.model.text.counted import counted, first_names
 from descheduler.model.text.duration import format_duration
 from descheduler.report.document import PodReference, SnapshotIdentity
 from descheduler.report.nothing import why_nothing
@@ -206,15 +206,15 @@ def _risks(plan: Plan, workloads: Iterable[WorkloadReview]) -> Iterator[str]:
     listed = list(workloads)
     single = [each.name for each in listed if each.replicas == 1]
     if single:
-        yield f"{counted(len(single), 'workload')} with a single replica: {_named(single)}"
+        yield f"{counted(len(single), 'workload')} with a single replica: {first_names(single, _MOST_NAMED)}"
     whole = [each.name for each in listed if each.replicas > 1 and each.most_down >= each.replicas]
     if whole:
-        yield f"{counted(len(whole), 'workload')} with all replicas down at once: {_named(whole)}"
+        yield f"{counted(len(whole), 'workload')} with all replicas down at once: {first_names(whole, _MOST_NAMED)}"
     bare = [each.name for each in listed if each.budget == "none"]
     if bare:
-        yield f"{counted(len(bare), 'workload')} without a PodDisruptionBudget: {_named(bare)}"
+        yield f"{counted(len(bare), 'workload')} without a PodDisruptionBudget: {first_names(bare, _MOST_NAMED)}"
     if spent := _spent_budgets(plan):
-        yield f"{counted(len(spent), 'budget')} with 0 disruptions left in some wave: {_named(spent)}"
+        yield f"{counted(len(spent), 'budget')} with 0 disruptions left in some wave: {first_names(spent, _MOST_NAMED)}"
     for verdict, count in Counter(_verdicts(plan.moves)).items():
         yield f"{counted(count, 'replacement')} {_UNCERTAIN[verdict]}"
     yield from (warning for warning in plan.warnings if _MISSING_KINDS in warning)
@@ -264,8 +264,3 @@ def dump_flags(snapshot: SnapshotIdentity, at: datetime) -> str:
 
 def _pod(pod: PodReference) -> str:
     return f"{pod.namespace}/{pod.name}"
-
-
-def _named(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _MOST_NAMED:,} more" if len(names) > _MOST_NAMED else ""
-    return ", ".join(names[:_MOST_NAMED]) + more

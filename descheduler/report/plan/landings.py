@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Literal
 
+from descheduler.model.text.counted import first_names
 from descheduler.report.plan.document import LandingCause, LandingTotals, PlannedAllocation, PlannedLanding, Target
 
 if TYPE_CHECKING:  # a plan without landings must not pay for numpy
@@ -102,8 +103,7 @@ def loss_notes(evicted: Sequence[Landing | None]) -> Iterator[str]:
         return
     first = lost[0].replacement.answer.loss
     names = list(dict.fromkeys(_owner_name(landing.victim) for landing in lost))
-    more = f" and {len(names) - _MOST_NAMED:,} more" if len(names) > _MOST_NAMED else ""
-    several = f"{len(lost):,} evictions fail or end Jobs: {', '.join(names[:_MOST_NAMED])}{more}; {names[0]}: {first}"
+    several = f"{len(lost):,} evictions fail or end Jobs: {first_names(names, _MOST_NAMED)}; {names[0]}: {first}"
     yield several if len(lost) > 1 else first
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 
-from descheduler.model.text.counted import counted
+from descheduler.model.text.counted import counted, first_names
 from descheduler.model.text.printable import printable
 from descheduler.report.nothing import why_nothing
 from descheduler.report.outcome.document import OutcomeDocument, ResultKind
@@ -227,8 +227,7 @@ def _scopes(reached: list[ReachedLimit]) -> str:
     names = [each.scope for each in reached if each.scope]
     if not names:
         return ""
-    further = f" and {len(names) - _MOST_SCOPES:,} more" if len(names) > _MOST_SCOPES else ""
-    return printable(f" for {', '.join(names[:_MOST_SCOPES])}{further}")
+    return printable(f" for {first_names(names, _MOST_SCOPES)}")
 
 
 def _requested(total: TotalFigures) -> str:

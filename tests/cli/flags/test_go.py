@@ -30,6 +30,7 @@ def sample(**flags: object) -> Mapping[str, object]:
         pytest.param(["-v=4"], {"level": 4}, id="a short flag with an equals sign"),
         pytest.param(["-v4"], {"level": 4}, id="a short flag with its value attached"),
         pytest.param(["--v=4"], {"level": 4}, id="a single letter with two dashes"),
+        pytest.param(["-", "a=b"], {"rest": ("-", "a=b")}, id="no flag at all"),
         pytest.param(["--", "--a_b=c"], {"rest": ("--a_b=c",)}, id="nothing is a flag after two dashes"),
     ],
 )

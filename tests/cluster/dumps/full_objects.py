@@ -6,15 +6,10 @@ from descheduler.cluster.kind import AnyKind
 from descheduler.cluster.kinds import KINDS
 from tests.builders import Object
 from tests.cluster.dumps.full_devices import device_objects
-from tests.cluster.dumps.full_pods import (
-    CANARY,
-    IDLE_ANNOTATIONS,
-    full_claim_spec,
-    full_claim_template,
-    full_metadata,
-    full_pod,
-    full_template,
-)
+from tests.cluster.dumps.full_koordinator import koordinator_objects
+from tests.cluster.dumps.full_metadata import CANARY, CONDITION, IDLE_ANNOTATIONS, SELECTOR, full_metadata
+from tests.cluster.dumps.full_pods import full_claim_template, full_pod, full_template
+from tests.cluster.dumps.full_storage import storage_objects
 
 __all__ = ["full_objects"]
 
@@ -22,12 +17,6 @@ _READ_ON_JOBS = {
     "descheduler.alpha.kubernetes.io/evict": "",
     "descheduler.koordinator.sh/passed-arbitration": "true",
 }
-_SELECTOR: Object = {
-    "matchLabels": {"app": "x"},
-    "matchExpressions": [{"key": "tier", "operator": "In", "values": ["a", "b"]}],
-}
-_CONDITION = {"type": CANARY, "status": CANARY, "reason": CANARY, "message": CANARY}
-_SECRET_REF = {"name": CANARY, "namespace": CANARY}
 
 
 _NODE_GROUPS = {
@@ -38,7 +27,9 @@ _NODE_GROUPS = {
 
 def full_objects() -> dict[str, Object]:
     """Key of a kind → object."""
-    objects = _cluster_objects() | _storage_objects() | {kind: _workload(kind) for kind in _WORKLOADS}
+    objects = (
+        _cluster_objects() | storage_objects() | koordinator_objects() | {kind: _workload(kind) for kind in _WORKLOADS}
+    )
     return {key: _typed(kind, objects.get(key) or objects[kind.name]) for key, kind in KINDS.items()}
 
 
@@ -49,38 +40,6 @@ def _typed(kind: AnyKind, obj: Object) -> Object:
 _WORKLOADS = ("ReplicaSet", "Deployment", "StatefulSet", "ReplicationController", "Job", "DaemonSet", "CloneSet")
 
 
-def _device() -> Object:
-    partitions = '{"1": [{"minors": [0], "gpuLinkType": "NVLink", "ringBusBandwidth": "200Gi", "allocationScore": 1}]}'
-    annotations = IDLE_ANNOTATIONS | {"scheduling.koordinator.sh/gpu-partitions": partitions}
-    return {
-        "metadata": full_metadata("x", annotations=annotations),
-        "spec": {
-            "devices": [
-                {
-                    "type": "gpu",
-                    "id": "GPU-1",
-                    "minor": 0,
-                    "moduleID": 0,
-                    "health": True,
-                    "labels": {"zone": "a"},
-                    "resources": {"koordinator.sh/gpu-core": "100"},
-                    "topology": {"socketID": 0, "nodeID": 1, "pcieID": "2", "busID": "0000:00:00.0"},
-                    "vfGroups": [{"labels": {"type": "fast"}, "vfs": [{"minor": 1, "busID": "0000:00:00.1"}]}],
-                    "conditions": [_CONDITION],
-                }
-            ]
-        },
-        "status": {
-            "allocations": [
-                {
-                    "type": "gpu",
-                    "entries": [{"namespace": "x", "name": "y", "uuid": "u", "minors": [0], "notes": CANARY}],
-                }
-            ]
-        },
-    }
-
-
 def _workload(kind: str) -> Object:
     annotations = IDLE_ANNOTATIONS | {"deployment.kubernetes.io/revision": "7"}
     return {
@@ -88,7 +47,7 @@ def _workload(kind: str) -> Object:
         "spec": {
             "replicas": 3,
             "minReadySeconds": 5,
-            "selector": {"app": "x"} if kind == "ReplicationController" else _SELECTOR,
+            "selector": {"app": "x"} if kind == "ReplicationController" else SELECTOR,
             "template": full_template(),
             "volumeClaimTemplates": [full_claim_template()],
             "serviceName": CANARY,
@@ -100,7 +59,7 @@ def _workload(kind: str) -> Object:
         },
         "status": {
             "observedGeneration": 0,
-            "conditions": [_CONDITION | {"type": "FailureTarget", "status": "True"}],
+            "conditions": [CONDITION | {"type": "FailureTarget", "status": "True"}],
             "currentRevision": "x-1",
             "updateRevision": "x-2",
             **(_job_status() if kind == "Job" else {}),
@@ -145,57 +104,6 @@ def _revision() -> Object:
     return {"revision": 7, "data": {"spec": {"template": full_template()}}}
 
 
-def _reservation() -> Object:
-    annotations = IDLE_ANNOTATIONS | {
-        "scheduling.koordinator.sh/reservation-restricted-options": '{"resources":["cpu"]}'
-    }
-    template = full_template()
-    controller = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "x", "uid": "uid-x", "controller": True}
-    return {
-        "metadata": full_metadata("x", annotations=annotations, uid="uid-r"),
-        "spec": {
-            "template": {**template, "metadata": {**template["metadata"], "namespace": "shop"}},
-            "owners": [
-                {
-                    "object": {
-                        "apiVersion": "v1",
-                        "kind": "Pod",
-                        "namespace": "shop",
-                        "name": "x",
-                        "uid": "uid-x",
-                        "fieldPath": CANARY,
-                    }
-                },
-                {"controller": {**controller, "namespace": "shop"}, "labelSelector": _SELECTOR},
-            ],
-            "ttl": "1h",
-            "expires": "2026-02-01T00:00:00Z",
-            "preAllocation": True,
-            "preAllocationPolicy": {"mode": CANARY},
-            "allocateOnce": False,
-            "allocatePolicy": "Restricted",
-            "unschedulable": True,
-            "taints": [{"key": "team", "value": "red", "effect": "NoSchedule", "timeAdded": "2026-01-01T00:00:00Z"}],
-        },
-        "status": {
-            "phase": "Available",
-            "nodeName": "a",
-            "conditions": [
-                {
-                    **_CONDITION,
-                    "type": "Ready",
-                    "status": "True",
-                    "reason": "Available",
-                    "lastTransitionTime": "2026-01-01T00:00:00Z",
-                }
-            ],
-            "allocatable": {"cpu": "4"},
-            "allocated": {"cpu": "1"},
-            "currentOwners": [{"namespace": "shop", "name": "x-1", "uid": "uid-x-1", "resourceVersion": CANARY}],
-        },
-    }
-
-
 def _cluster_objects() -> dict[str, Object]:
     return {
         "Pod": full_pod(),
@@ -234,13 +142,13 @@ def _cluster_objects() -> dict[str, Object]:
                 "declaredFeatures": ["New"],
             },
         },
-        "Namespace": {"spec": {"finalizers": [CANARY]}, "status": {"phase": "Terminating", "conditions": [_CONDITION]}},
+        "Namespace": {"spec": {"finalizers": [CANARY]}, "status": {"phase": "Terminating", "conditions": [CONDITION]}},
         "ControllerRevision": _revision(),
         "PriorityClass": {"value": 5, "globalDefault": True, "description": CANARY, "preemptionPolicy": "Never"},
         "PodDisruptionBudget": {
             "spec": {
                 "minAvailable": 2,
-                "selector": _SELECTOR,
+                "selector": SELECTOR,
                 "maxUnavailable": "10%",
                 "unhealthyPodEvictionPolicy": "AlwaysAllow",
             },
@@ -327,7 +235,6 @@ def _cluster_objects() -> dict[str, Object]:
                 "podRef": {"namespace": "shop", "name": "y", "uid": "uid-y", "fieldPath": CANARY},
             },
         },
-        "Reservation": _reservation(),
         "ElasticQuota": {
             "metadata": full_metadata(
                 "x",
@@ -339,7 +246,7 @@ def _cluster_objects() -> dict[str, Object]:
                 },
             ),
             "spec": {"min": {"cpu": "1"}, "max": {"cpu": "2"}, "description": CANARY},
-            "status": {"used": {"cpu": "1"}, "message": CANARY, "conditions": [_CONDITION]},
+            "status": {"used": {"cpu": "1"}, "message": CANARY, "conditions": [CONDITION]},
         },
         "PodGroup": {
             "metadata": full_metadata("x", annotations=IDLE_ANNOTATIONS),
@@ -358,7 +265,7 @@ def _cluster_objects() -> dict[str, Object]:
                 **dict.fromkeys(("scheduled", "running", "succeeded", "failed"), 1),
                 "occupiedBy": "batch/x",
                 "scheduleStartTime": "2026-06-30T12:00:00Z",
-                "conditions": [_CONDITION],
+                "conditions": [CONDITION],
             },
         },
         "PodGroup.scheduling.k8s.io": {
@@ -368,7 +275,7 @@ def _cluster_objects() -> dict[str, Object]:
                 "workloadRef": {"workloadName": CANARY, "templateName": CANARY},
                 "priorityClassName": CANARY,
             },
-            "status": {"conditions": [_CONDITION]},
+            "status": {"conditions": [CONDITION]},
         },
         "Job.batch.volcano.sh": {
             "metadata": full_metadata("x", annotations=IDLE_ANNOTATIONS),
@@ -413,174 +320,7 @@ def _cluster_objects() -> dict[str, Object]:
                 **dict.fromkeys(("pending", "running", "inqueue"), 1),
             },
         },
-        "Device": _device(),
         **device_objects(),
-        "NodeMetric": _node_metric(),
-        "NodeResourceTopology": _node_topology(),
         "NodeMetrics": {"timestamp": CANARY, "window": CANARY, "usage": {"cpu": "1"}},
         "PodMetrics": {"timestamp": CANARY, "window": CANARY, "containers": [{"name": CANARY, "usage": {"cpu": "1"}}]},
-    }
-
-
-def _node_metric() -> Object:
-    usage = {"resources": {"cpu": "1"}}
-    return {
-        "spec": {"metricCollectPolicy": {"reportIntervalSeconds": 60, "notes": CANARY}},
-        "status": {
-            "updateTime": "2026-06-30T12:00:00Z",
-            "nodeMetric": {
-                "nodeUsage": usage,
-                "systemUsage": usage,
-                "aggregatedNodeUsages": [
-                    {"duration": "5m", "usage": dict.fromkeys(("avg", "p50", "p90", "p95", "p99"), usage)}
-                ],
-                "notes": CANARY,
-            },
-            "podsMetric": [
-                {
-                    "namespace": "x",
-                    "name": "y",
-                    "priority": "koord-prod",
-                    "qos": "LS",
-                    "podUsage": usage,
-                    "extensions": CANARY,
-                }
-            ],
-            "prodReclaimableMetric": {"resource": usage},
-            "hostApplicationMetric": [{"name": CANARY, "usage": usage}],
-            "conditions": [_CONDITION],
-        },
-    }
-
-
-def _node_topology() -> Object:
-    read = {
-        "node.koordinator.sh/cpu-topology": '{"detail":[{"id":0,"core":0,"socket":0,"node":0}]}',
-        "node.koordinator.sh/pod-cpu-allocs": '[{"uid":"uid-x","cpuset":"3","managedByKubelet":true}]',
-        "node.koordinator.sh/reservation": '{"reservedCPUs":"0"}',
-        "node.koordinator.sh/system-qos-resource": '{"cpuset":"1"}',
-        "kubelet.koordinator.sh/cpu-manager-policy": '{"policy":"static","reservedCPUs":"2"}',
-    }
-    resource = {"name": "cpu", **dict.fromkeys(("capacity", "allocatable", "available"), "1")}
-    return {
-        "metadata": full_metadata("x", annotations=IDLE_ANNOTATIONS | read),
-        "topologyPolicies": ["BestEffort"],
-        "zones": [
-            {
-                "name": "node-0",
-                "type": "Node",
-                "parent": CANARY,
-                "costs": [{"name": CANARY, "value": 10}],
-                "attributes": [{"name": CANARY, "value": CANARY}],
-                "resources": [resource],
-            }
-        ],
-        "attributes": [{"name": CANARY, "value": CANARY}],
-    }
-
-
-def _storage_objects() -> dict[str, Object]:
-    on_claims = {
-        "pv.kubernetes.io/bind-completed": "yes",
-        "volume.kubernetes.io/selected-node": "a",
-        "volume.beta.kubernetes.io/storage-class": "slow",
-        "volume.kubernetes.io/storage-provisioner": CANARY,
-    }
-    zones = [{"key": "zone", "operator": "In", "values": ["a"]}]
-    terms = [{"matchExpressions": zones, "matchFields": [zones[0] | {"key": "metadata.name"}]}]
-    volume_handle = {"driver": "d", "volumeHandle": "handle", "fsType": CANARY}
-    return {
-        "PersistentVolumeClaim": {
-            "metadata": full_metadata("x", annotations=IDLE_ANNOTATIONS | on_claims),
-            "spec": full_claim_spec(),
-            "status": {"phase": "Bound", "conditions": [_CONDITION], "currentVolumeAttributesClassName": CANARY},
-        },
-        "PersistentVolume": {
-            "metadata": full_metadata("x", annotations=IDLE_ANNOTATIONS),
-            "spec": {
-                "capacity": {"storage": "1Gi"},
-                "accessModes": ["ReadWriteOnce"],
-                "claimRef": {"namespace": "shop", "name": "x", "uid": "uid-x", "resourceVersion": CANARY},
-                "persistentVolumeReclaimPolicy": CANARY,
-                "storageClassName": "fast",
-                "mountOptions": [f"password={CANARY}"],
-                "volumeMode": "Block",
-                "nodeAffinity": {"required": {"nodeSelectorTerms": terms}},
-                "volumeAttributesClassName": "gold",
-                "csi": volume_handle
-                | {
-                    "volumeAttributes": {"key": CANARY},
-                    "controllerPublishSecretRef": _SECRET_REF,
-                    "nodeStageSecretRef": _SECRET_REF,
-                    "nodePublishSecretRef": _SECRET_REF,
-                    "controllerExpandSecretRef": _SECRET_REF,
-                    "nodeExpandSecretRef": _SECRET_REF,
-                },
-                "gcePersistentDisk": {"pdName": "disk", "fsType": CANARY},
-                "awsElasticBlockStore": {"volumeID": "vol-1", "fsType": CANARY},
-                "azureDisk": {"diskName": CANARY, "diskURI": "/subscriptions/1", "kind": "Managed"},
-                "cinder": {"volumeID": "vol-2", "secretRef": _SECRET_REF},
-                "portworxVolume": {"volumeID": "vol-3", "fsType": CANARY},
-                "azureFile": {"secretName": CANARY, "shareName": CANARY, "secretNamespace": CANARY},
-                "cephfs": {"monitors": [CANARY], "user": CANARY, "secretRef": _SECRET_REF},
-                "flexVolume": {"driver": CANARY, "options": {"password": CANARY}, "secretRef": _SECRET_REF},
-                "glusterfs": {"endpoints": CANARY, "path": CANARY, "endpointsNamespace": CANARY},
-                "iscsi": {"targetPortal": CANARY, "iqn": CANARY, "secretRef": _SECRET_REF},
-                "rbd": {"monitors": [CANARY], "user": CANARY, "keyring": CANARY, "secretRef": _SECRET_REF},
-                "nfs": {"server": CANARY, "path": CANARY},
-                "hostPath": {"path": CANARY},
-                "local": {"path": CANARY},
-            },
-            "status": {"phase": "Bound", "message": CANARY, "reason": CANARY},
-        },
-        "StorageClass": {
-            "metadata": full_metadata("x", annotations={"storageclass.kubernetes.io/is-default-class": "true"}),
-            "provisioner": "d",
-            "parameters": {"csi.storage.k8s.io/provisioner-secret-name": CANARY, "password": CANARY},
-            "reclaimPolicy": CANARY,
-            "mountOptions": [f"password={CANARY}"],
-            "volumeBindingMode": "WaitForFirstConsumer",
-            "allowedTopologies": [{"matchLabelExpressions": [{"key": "zone", "values": ["a"]}]}],
-        },
-        "CSINode": {
-            "metadata": full_metadata(
-                "x", annotations={"storage.alpha.kubernetes.io/migrated-plugins": "kubernetes.io/aws-ebs"}
-            ),
-            "spec": {
-                "drivers": [{"name": "d", "nodeID": CANARY, "topologyKeys": [CANARY], "allocatable": {"count": 3}}],
-            },
-        },
-        "CSIDriver": {
-            "spec": {
-                "storageCapacity": True,
-                "preventPodSchedulingIfMissing": True,
-                "fsGroupPolicy": CANARY,
-                "tokenRequests": [{"audience": CANARY}],
-            },
-        },
-        "CSIStorageCapacity": {
-            "nodeTopology": _SELECTOR,
-            "storageClassName": "fast",
-            "capacity": "4Gi",
-            "maximumVolumeSize": "2Gi",
-        },
-        "VolumeAttachment": {
-            "spec": {
-                "attacher": "d",
-                "source": {
-                    "persistentVolumeName": "x",
-                    "inlineVolumeSpec": {
-                        "csi": volume_handle | {"volumeAttributes": {"key": CANARY}},
-                        "mountOptions": [f"password={CANARY}"],
-                    },
-                },
-                "nodeName": "a",
-            },
-            "status": {
-                "attached": False,
-                "attachmentMetadata": {"path": CANARY},
-                "attachError": {"message": CANARY},
-                "detachError": {"message": CANARY},
-            },
-        },
     }

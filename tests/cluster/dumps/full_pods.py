@@ -3,31 +3,12 @@
 from __future__ import annotations
 
 from tests.builders import Object
+from tests.cluster.dumps.full_metadata import CANARY, IDLE_ANNOTATIONS, SELECTOR, full_metadata
 
-__all__ = ["CANARY", "IDLE_ANNOTATIONS", "full_metadata", "full_pod", "full_pod_spec", "full_template"]
+__all__ = ["full_claim_spec", "full_claim_template", "full_pod", "full_pod_spec", "full_template"]
 
-CANARY = "hunter2"
 
-IDLE_ANNOTATIONS = {
-    "kubectl.kubernetes.io/last-applied-configuration": f'{{"args":["--password={CANARY}"]}}',
-    "kopf.zalando.org/last-handled-configuration": f'{{"spec":{{"args":["--password={CANARY}"]}}}}',
-    "kubernetes.io/change-cause": f"kubectl set env PASSWORD={CANARY}",
-    "ad.datadoghq.com/main.instances": f'[{{"password":"{CANARY}"}}]',
-    "vault.hashicorp.com/agent-inject-template-db": CANARY,
-    "proxy.istio.io/config": CANARY,
-    "sidecar.istio.io/userVolume": CANARY,
-    "objectset.rio.cattle.io/applied": CANARY,
-    "kapp.k14s.io/original": CANARY,
-    "meta.helm.sh/release-name": CANARY,
-    "descheduler.alpha.kubernetes.io/note": CANARY,
-    "example.com/koordinator.sh": CANARY,
-    "scheduling.koordinator.sh/note": CANARY,
-}
 _KEY_REF = {"name": CANARY, "key": CANARY, "optional": False}
-_SELECTOR: Object = {
-    "matchLabels": {"app": "x"},
-    "matchExpressions": [{"key": "tier", "operator": "In", "values": ["a", "b"]}],
-}
 _NODE_TERM: Object = {
     "matchExpressions": [{"key": "zone", "operator": "In", "values": ["a"]}],
     "matchFields": [{"key": "metadata.name", "operator": "In", "values": ["a"]}],
@@ -35,8 +16,8 @@ _NODE_TERM: Object = {
 _POD_TERM: Object = {
     "topologyKey": "zone",
     "namespaces": ["shop"],
-    "labelSelector": _SELECTOR,
-    "namespaceSelector": _SELECTOR,
+    "labelSelector": SELECTOR,
+    "namespaceSelector": SELECTOR,
     "matchLabelKeys": ["app"],
     "mismatchLabelKeys": ["tier"],
 }
@@ -75,37 +56,6 @@ _RESOURCES: Object = {
     "limits": {"cpu": "2"},
     "claims": [{"name": CANARY, "request": CANARY}],
 }
-
-
-def full_metadata(name: str, **fields: object) -> Object:
-    """`metadata` of an object in namespace `shop`."""
-    return {
-        "name": name,
-        "namespace": "shop",
-        "uid": f"uid-{name}",
-        "generateName": CANARY,
-        "selfLink": CANARY,
-        "resourceVersion": CANARY,
-        "generation": 2,
-        "creationTimestamp": "2026-01-01T00:00:00Z",
-        "deletionTimestamp": "2026-01-02T00:00:00Z",
-        "deletionGracePeriodSeconds": 30,
-        "finalizers": [CANARY],
-        "labels": {"app": "x"},
-        "annotations": IDLE_ANNOTATIONS,
-        "managedFields": [{"manager": CANARY, "operation": CANARY, "fieldsV1": {f"f:{CANARY}": {}}}],
-        "ownerReferences": [
-            {
-                "apiVersion": "apps/v1",
-                "kind": "ReplicaSet",
-                "name": "x",
-                "uid": "uid-x",
-                "controller": True,
-                "blockOwnerDeletion": True,
-            }
-        ],
-        **fields,
-    }
 
 
 def _container(name: str, **fields: object) -> Object:
@@ -164,7 +114,7 @@ def full_claim_spec() -> Object:
     """`spec` of a claim."""
     return {
         "accessModes": ["ReadWriteOnce"],
-        "selector": _SELECTOR,
+        "selector": SELECTOR,
         "resources": {"requests": {"storage": "1Gi"}, "limits": {CANARY: "1"}},
         "volumeName": "disk",
         "storageClassName": "fast",
@@ -315,7 +265,7 @@ def full_pod_spec() -> Object:
                 "maxSkew": 2,
                 "topologyKey": "zone",
                 "whenUnsatisfiable": "DoNotSchedule",
-                "labelSelector": _SELECTOR,
+                "labelSelector": SELECTOR,
                 "minDomains": 3,
                 "nodeAffinityPolicy": "Ignore",
                 "nodeTaintsPolicy": "Honor",

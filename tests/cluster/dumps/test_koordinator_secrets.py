@@ -10,8 +10,8 @@ import pytest
 from descheduler.cluster.dumps.write import redact
 from descheduler.cluster.kinds import KINDS
 from tests.builders import Object
+from tests.cluster.dumps.full_metadata import CANARY
 from tests.cluster.dumps.full_objects import full_objects
-from tests.cluster.dumps.full_pods import CANARY
 
 RESERVATION, JOB = "Reservation.scheduling.koordinator.sh", "PodMigrationJob.scheduling.koordinator.sh"
 NEW_KINDS = (

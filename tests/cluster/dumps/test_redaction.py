@@ -24,8 +24,8 @@ from descheduler.cluster.request import SnapshotRequest
 from descheduler.model.annotations import KNOWN_ANNOTATIONS, READ_ANNOTATIONS
 from descheduler.model.volume_sources import MIGRATED_DRIVERS
 from tests.builders import Object, make_node, make_pod, node_object
+from tests.cluster.dumps.full_metadata import CANARY
 from tests.cluster.dumps.full_objects import full_objects
-from tests.cluster.dumps.full_pods import CANARY
 
 ANY_KEY = "*"
 READ = list(KINDS.values())

@@ -35,6 +35,14 @@ def problems(**args: Any) -> list[str]:
             id="a provider",
         ),
         pytest.param(
+            {"evict_qps": "inf"},
+            "evictQPS: 'inf' is not a number above 0 (evictions per second)",
+            id="a pace without an end",
+        ),
+        pytest.param(
+            {"evict_qps": "0"}, "evictQPS: '0' is not a number above 0 (evictions per second)", id="a pace of nothing"
+        ),
+        pytest.param(
             {"single_replicas": "surge"},
             "singleReplicas: 'surge' is not one of Evict, Surge; did you mean 'Surge'?",
             id="what is done with single replicas",

@@ -4,7 +4,7 @@ import pytest
 
 from descheduler.kube.answers import StatusCause
 from descheduler.kube.evict import EvictionResponse
-from descheduler.migration.dispatch.judgement import judge
+from descheduler.migration.dispatch.judgement import Judgement, judge
 from descheduler.plan.outcome import OutcomeCode, OutcomeKind
 from tests.migration.stand_ins import make_eviction, no_answer, no_disruption, not_sent, turned_away, wait_told
 
@@ -143,3 +143,18 @@ def test_refused_credentials_of_an_eviction_have_a_way_out() -> None:
     judged = judge(make_eviction("a"), response, evictions_in_background=False)
 
     assert judged.message == "Unauthorized (401); renew the credentials"
+
+
+@pytest.mark.parametrize(
+    ("kind", "code", "wants_look"),
+    [
+        (OutcomeKind.GONE, OutcomeCode.POD_GONE, True),
+        (OutcomeKind.REFUSED, OutcomeCode.CONFLICT, True),
+        (OutcomeKind.REFUSED, OutcomeCode.BUDGET, False),
+        (OutcomeKind.EVICTED, OutcomeCode.DONE, False),
+    ],
+)
+def test_pod_is_looked_at_where_another_may_have_its_name(
+    kind: OutcomeKind, code: OutcomeCode, wants_look: bool
+) -> None:
+    assert Judgement(kind, code, "").wants_look is wants_look

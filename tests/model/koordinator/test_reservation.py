@@ -64,3 +64,18 @@ def test_reservation_whose_owners_cannot_be_read_is_for_nobody() -> None:
 
 def _now() -> datetime:
     return NOW
+
+
+@pytest.mark.parametrize(
+    ("phase", "node", "states"),
+    [
+        pytest.param("Available", "a", (True, False, True), id="pods may use it"),
+        pytest.param("Waiting", "a", (True, True, False), id="pods still have its room"),
+        pytest.param("Waiting", "", (False, False, False), id="it has no node"),
+        pytest.param("Failed", "a", (False, False, False), id="it has failed"),
+    ],
+)
+def test_reservation_holds_room_on_its_node_by_its_phase(phase: str, node: str, states: tuple[bool, ...]) -> None:
+    found = reservation(phase=phase, nodeName=node)
+
+    assert (found.is_active, found.is_waiting, found.is_available) == states

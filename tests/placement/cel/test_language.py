@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import pytest
 
+from descheduler.placement.cel import InvalidExpression, compile_selector
 from tests.placement.cel.answers import ERROR, INVALID, about, answer
 
 ACCESS = [
@@ -274,3 +275,8 @@ SYNTAX = [
 def test_what_does_not_parse_or_is_not_boolean_is_refused(expression: str, expected: bool | str) -> None:
     """Literals, escapes, comments and operators as the grammar has them."""
     assert answer(about(expression)) == expected
+
+
+def test_undeclared_name_is_told_with_its_place() -> None:
+    with pytest.raises(InvalidExpression, match=r"^undeclared name x at position 5$"):
+        compile_selector("1 + x == 2")

@@ -231,3 +231,9 @@ def test_the_default_configuration_is_modelled_whole() -> None:
 
 def test_a_list_is_no_configuration() -> None:
     assert problems_of("- actions\n") == ["volcano-scheduler.conf:1:1: expected actions and tiers, found a list"]
+
+
+def test_gang_actions_can_be_named_from_1_16_on() -> None:
+    before, since = (set(VolcanoVersion(1, minor).actions) for minor in (15, 16))
+
+    assert since - before == {"gangpreempt", "gangreclaim"}

@@ -26,3 +26,12 @@ def test_partitions_of_gpus_are_read_by_their_size(text: str, table: PartitionTa
     device = decode_device(json.dumps({"metadata": {"name": "a", "annotations": annotations}, "spec": {}}).encode())
 
     assert device.partitions == table
+
+
+@pytest.mark.parametrize(("policy", "is_honored"), [("Honor", True), ("Prefer", False)])
+def test_partitions_bind_only_where_the_node_says_so(policy: str, is_honored: bool) -> None:
+    labels = {"node.koordinator.sh/gpu-partition-policy": policy}
+
+    device = decode_device(json.dumps({"metadata": {"name": "a", "labels": labels}, "spec": {}}).encode())
+
+    assert device.honors_partitions is is_honored
