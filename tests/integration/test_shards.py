@@ -13,12 +13,25 @@ from tests.builders import make_node, node_object, pod_object
 from tests.integration.fake_api import FakeApi
 from tests.integration.live_processes import PATIENCE_SECONDS, Cli, cli
 from tests.integration.live_runs import asked_for, serve, taint_policy
+from tests.policy.builders import koordinator
 
 __all__ = ["cli"]
 
 COUNT = 4
 FLAGS = ("--lease-name=d", "--lease-namespace=kube-system", f"--shards={COUNT}", "--shard-by=rack")
 RACKS = tuple(f"bay-{number}" for number in range(12))
+REMEMBERING = koordinator(
+    """\
+    profiles:
+    - name: p
+      pluginConfig:
+      - {name: MigrationController, args: {defaultJobMode: EvictDirectly, moveHistory: {cooldown: 10m}}}
+      plugins:
+        deschedule: {enabled: [{name: RemovePodsViolatingNodeTaints}]}
+        filter: {enabled: [{name: MigrationController}]}
+    """
+)
+"""A policy whose runs remember which workloads they moved."""
 PODS = tuple(f"{rack}-{number}" for rack in RACKS for number in range(2))
 
 
@@ -122,6 +135,23 @@ def test_plan_is_refused_where_its_shard_may_not_do_it(
 
     assert (code, asked_for(fake_api)) == (1, [])
     assert sentence in err
+
+
+@pytest.mark.usefixtures("racks")
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [pytest.param("explain", ("pod/bay-0-0",), id="explain"), pytest.param("simulate", (), id="simulate")],
+)
+def test_what_only_looks_ahead_reads_the_memory_of_its_shard(
+    fake_api: FakeApi, cli: Cli, command: str, words: tuple[str, ...]
+) -> None:
+    cli.policy.write_text(REMEMBERING)
+
+    code, _, err = cli.run(*words, *FLAGS, "--shard-index=1", command=command)
+
+    assert code == 0, err
+    read = {request.path.rpartition("/")[2] for request in fake_api.requests if "/configmaps/" in request.path}
+    assert read == {"d-shard-1-memory"}
 
 
 def test_apply_takes_no_other_shard(cli: Cli, tmp_path: Path) -> None:
