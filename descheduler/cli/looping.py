@@ -183,7 +183,7 @@ class _Cycles:
         except Exception as error:
             code = explain_error(error, cycle)
             if not self._is_recorded and run_exit_code(error, cycle) is not None:
-                self._keep(RunRecord(exit_code=code, ended_at=time.time()))
+                self._keep(RunRecord(exit_code=code, ended_at=time.time(), shard=self._flags.shard))
             return code
         finally:
             self._late_at = None

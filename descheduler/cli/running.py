@@ -88,10 +88,11 @@ def run_policy(
         policy = watch.call("reading the policy", partial(_policy_of, flags))
     except Exception:
         with recorded(telemetry(None), exit_code_of, watch) as record:
-            record.is_dry = flags.dry_run or bool(flags.snapshot)
+            record.is_dry, record.shard = flags.dry_run or bool(flags.snapshot), flags.shard
             raise
     _check_output(policy, flags)
     with recorded(telemetry(policy), exit_code_of, watch) as record:
+        record.shard = flags.shard
         if flags.snapshot:
             record.exit_code = watch.exit_code = _run_on_dump(policy, flags, record, watch)
         else:

@@ -34,7 +34,7 @@ from descheduler.eviction.placement_verification.placement_verification import v
 from descheduler.eviction.placement_verification.together import judge_together
 from descheduler.eviction.run_notes import limit_notes, notes_after, shard_notes
 from descheduler.model.selection.labels import EVERYTHING
-from descheduler.model.shard import Shard
+from descheduler.model.text.counted import counted
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.moves import Move
 from descheduler.plan.recent_moves import RecentMoves
@@ -131,7 +131,7 @@ def _ask(
     if nodes is None:
         nodes = view.ready_nodes(policy.node_selector or EVERYTHING)
         if len(nodes) < _LEAST_NODES:
-            return PluginAnswers(evictor, ProfilesRun(), skipped=_too_few(policy, len(nodes), snapshot.shard))
+            return PluginAnswers(evictor, ProfilesRun(), skipped=_too_few(policy, len(nodes), snapshot))
     if this_round.chosen is not None:
         return PluginAnswers(evictor, request_chosen(ProfileSurroundings(handle, evictor, setting), this_round.chosen))
     if this_round.measures:
@@ -152,14 +152,19 @@ def decide_again(
     )
 
 
-def _too_few(policy: Policy, number: int, shard: Shard) -> str:
+def _too_few(policy: Policy, number: int, snapshot: Snapshot) -> str:
     """Why no plugin runs, with the key of the policy that decides, if it is set."""
     found = "only 1 ready node matches" if number else "no ready node matches"
     selector = "the policy" if policy.node_selector_spec is None else "nodeSelector"
     if isinstance(policy.node_selector_spec, str):
         selector += f" ({policy.node_selector_spec})"
-    selector += "" if shard.is_whole else f" in {shard}"
-    return f"{found} {selector}; at least {_LEAST_NODES} are required"
+    required = f"at least {_LEAST_NODES} are required"
+    shard = snapshot.shard
+    if shard.is_whole:
+        return f"{found} {selector}; {required}"
+    nodes = f"{shard.num_owned(snapshot.nodes):,} of {counted(len(snapshot.nodes), 'node')}"
+    way_out = "use fewer --shards, or another --shard-by"
+    return f"{found} {selector} in {shard.whole_name} ({nodes}); {required}: {way_out}"
 
 
 def decisions_of(evictor: Evictor, policy: Policy, snapshot: Snapshot, now: datetime) -> Decisions:

@@ -24,6 +24,7 @@ from descheduler.model.held_room import HeldRoom, HeldRooms
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.selection.labels import EVERYTHING
+from descheduler.model.text.counted import counted
 from descheduler.model.verdict import Reason, Verdict, refuse
 from descheduler.plan.bundles import Candidate
 from descheduler.plan.decisions import Failure
@@ -289,9 +290,18 @@ class _RunningProfile:
     def _ask_for_more(self, name: str, strategy: object, outcome: ProfilesRun) -> None:
         """What a strategy tells that has run."""
         if isinstance(strategy, ReportingPlugin):
-            outcome.facts[self._profile.name, name] = strategy.facts()
+            outcome.facts[self._profile.name, name] = self._of_its_nodes(name, strategy.facts())
         if isinstance(strategy, RememberingPlugin):
             outcome.notes[self._memory_key(name)] = strategy.note()
+
+    def _of_its_nodes(self, name: str, facts: PluginFacts) -> PluginFacts:
+        """`facts`, of which a sentence about all nodes says that it is about those of the shard, where it is."""
+        is_whole = self._around.handle.view.snapshot.shard.is_whole
+        if is_whole or not facts.why_nothing or self._around.setting.registry[name].counts_all_shards:
+            return facts
+        number = len(self._nodes)
+        examined = f"only this shard's {counted(number, 'node')} {'is' if number == 1 else 'are'} examined"
+        return msgspec.structs.replace(facts, why_nothing=f"{facts.why_nothing}; {examined}")
 
     def _ask_again(self, name: str, strategy: object, earlier: EarlierPlan) -> None:
         """Asks for the moves of an earlier plan of a strategy that searches, as long as that has something to do."""

@@ -50,8 +50,8 @@ def shard_notes(policy: Policy, snapshot: Snapshot) -> tuple[str, ...]:
     if shard.is_whole:
         return ()
     number, num_nodes = shard.num_owned(snapshot.nodes), len(snapshot.nodes)
-    by = f"by label {shard.label}" if shard.label else "by node pool"
-    owns = f"{shard} has {number:,} of {counted(num_nodes, 'node')} ({by}) and its share of each limit"
+    nodes = f"{number:,} of {counted(num_nodes, 'node')} (by {shard.divided_by})"
+    owns = f"{shard} has {nodes} and its share of each limit"
     pods = count_pods(snapshot)
     limits = [(key, written) for key, written, scope in _limits_of(policy) if not scope and written]
     without = [(key, written) for key, written in limits if not shard.share(share_of(written or 0, pods.total))]

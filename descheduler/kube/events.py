@@ -15,6 +15,7 @@ import msgspec
 
 from descheduler.kube.answers import decode_status
 from descheduler.kube.background import BackgroundCalls
+from descheduler.model.shard import WHOLE_CLUSTER, Shard
 from descheduler.transport.errors import ExchangeError
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ class EventRecorder:
     """Writes events with one daemon thread. Any thread may `record`; `now` gives aware UTC times.
 
     At most `max_queued` events wait; further ones are dropped and counted, so that a slow API server costs memory
-    and time in bounds.
+    and time in bounds. The note of each names the `shard` of the run, unless that is the whole cluster.
     """
 
     def __init__(
@@ -98,11 +99,13 @@ class EventRecorder:
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
         hostname: str | None = None,
         max_queued: int = 2000,
+        shard: Shard = WHOLE_CLUSTER,
     ) -> None:
         self._client = client
         self._now = now
         self._instance = f"{_CONTROLLER}-{hostname or socket.gethostname()}"[:128]
         self._max_queued = max_queued
+        self._suffix = "" if shard.is_whole else f" ({shard.whole_name})"
         self._calls: BackgroundCalls[str | None] = BackgroundCalls(1, name="events")
         self._waiting: deque[Future[str | None]] = deque()
         self._faults: list[str] = []
@@ -167,7 +170,7 @@ class EventRecorder:
             type=event.type,
             reason=event.reason[:_MAX_REASON_BYTES],
             action=event.action,
-            note=_cut(event.note, _MAX_NOTE_BYTES),
+            note=_cut(event.note, _MAX_NOTE_BYTES - len(self._suffix.encode())) + self._suffix,
             regarding=_Regarding(event.kind, event.api_version, event.namespace, event.name, event.uid),
             reporting_controller=_CONTROLLER,
             reporting_instance=self._instance,

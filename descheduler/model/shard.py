@@ -69,6 +69,18 @@ class Shard(msgspec.Struct, frozen=True):
         """How many shards come before this one when a rest is handed out."""
         return (self.index - (_place(key, self.count) if key else 0)) % self.count
 
+    @property
+    def divided_by(self) -> str:
+        """What nodes of one shard share, as part of a sentence."""
+        return f"label {self.label}" if self.label else "node pool"
+
+    @property
+    def whole_name(self) -> str:
+        """The shard and what divides the cluster, as part of a sentence."""
+        if self.is_whole:
+            return "the whole cluster"
+        return f"{self} by {self.divided_by}"
+
     def __str__(self) -> str:
         """The shard as part of a sentence."""
         return f"shard {self.index} of {self.count}"

@@ -13,6 +13,7 @@ __all__ = [
     "PodReference",
     "PolicyIdentity",
     "SchedulerFileIdentity",
+    "ShardIdentity",
     "SnapshotIdentity",
 ]
 
@@ -50,12 +51,27 @@ class PolicyIdentity(Fields, frozen=True):
     scheduler_files: tuple[SchedulerFileIdentity, ...]
 
 
+class ShardIdentity(Fields, frozen=True):
+    """The part of the cluster that a run may change: `index` of `count` shards, counted from 0, with `num_nodes` nodes.
+
+    Nodes with the same value of `label` are in one shard; with "" those of one node pool are. `turn` is what
+    --shard-turn was.
+    """
+
+    index: int
+    count: int
+    label: str
+    turn: str
+    num_nodes: int
+
+
 class SnapshotIdentity(Fields, frozen=True):
     """The state of the cluster that the run decided on. `age_seconds` is its age at that time.
 
     `taken_at` and `age_seconds` are null for a dump that does not say when it was made. `skipped_objects` are the
     invalid objects that were skipped on request, one sentence each; `missing_kinds` are the kinds that a plugin reads,
-    that the dump lacks and that can change the result, such as `csinodes.storage.k8s.io`.
+    that the dump lacks and that can change the result, such as `csinodes.storage.k8s.io`. `shard` is the part of the
+    cluster that the run may change, null for all of it.
     """
 
     source: str
@@ -66,6 +82,7 @@ class SnapshotIdentity(Fields, frozen=True):
     num_pods: int
     skipped_objects: tuple[str, ...]
     missing_kinds: tuple[str, ...]
+    shard: ShardIdentity | None
 
     @property
     def is_live(self) -> bool:

@@ -6,10 +6,17 @@ from datetime import datetime
 from typing import Protocol
 
 from descheduler.cluster.snapshot import Snapshot
+from descheduler.model.shard import WHOLE_CLUSTER, Shard
 from descheduler.policy.types import Policy
-from descheduler.report.document import PodReference, PolicyIdentity, SchedulerFileIdentity, SnapshotIdentity
+from descheduler.report.document import (
+    PodReference,
+    PolicyIdentity,
+    SchedulerFileIdentity,
+    ShardIdentity,
+    SnapshotIdentity,
+)
 
-__all__ = ["policy_identity", "reference", "snapshot_identity"]
+__all__ = ["policy_identity", "reference", "shard_of", "snapshot_identity"]
 
 
 class _Named(Protocol):
@@ -50,4 +57,23 @@ def snapshot_identity(snapshot: Snapshot, now: datetime) -> SnapshotIdentity:
         num_pods=len(snapshot.pods),
         skipped_objects=snapshot.skipped,
         missing_kinds=snapshot.missing_kinds,
+        shard=_shard_identity(snapshot),
     )
+
+
+def _shard_identity(snapshot: Snapshot) -> ShardIdentity | None:
+    shard = snapshot.shard
+    if shard.is_whole:
+        return None
+    return ShardIdentity(
+        index=shard.index,
+        count=shard.count,
+        label=shard.label,
+        turn=shard.turn,
+        num_nodes=shard.num_owned(snapshot.nodes),
+    )
+
+
+def shard_of(named: ShardIdentity | None) -> Shard:
+    """The part of the cluster that a document names. Raises ValueError where there is no such shard."""
+    return WHOLE_CLUSTER if named is None else Shard(named.index, named.count, named.label, named.turn)

@@ -8,8 +8,9 @@ from typing import Literal
 
 from descheduler.documents.fields import Fields
 from descheduler.model.text.counted import counted
-from descheduler.report.document import API_VERSION, ApiVersion, PodReference
+from descheduler.report.document import API_VERSION, ApiVersion, PodReference, ShardIdentity
 from descheduler.report.formats.render import TabledDocument
+from descheduler.report.identities import shard_of
 from descheduler.report.plan.document import Plan, PlanMove
 from descheduler.report.tables.columns import Row
 from descheduler.report.tables.head_line import policy_part, time_text
@@ -40,8 +41,8 @@ class ChangedMove(Fields, frozen=True):
 
 
 class PlanInShort(Fields, frozen=True):
-    """One of the plans: its identity, when it was decided, how many pods it evicts and keeps, and its sentences about
-    the goal."""
+    """One of the plans: its identity, when it was decided, how many pods it evicts and keeps, its sentences about
+    the goal, and its shard, null where it is of the whole cluster."""
 
     plan_id: str
     now: datetime
@@ -51,6 +52,7 @@ class PlanInShort(Fields, frozen=True):
     evictions: int
     refused: int
     goals: tuple[str, ...]
+    shard: ShardIdentity | None
 
 
 class PlanDifference(TabledDocument, frozen=True):
@@ -92,6 +94,7 @@ class PlanDifference(TabledDocument, frozen=True):
                 "Old plan": _plan_text(self.old),
                 "New plan": _plan_text(self.new),
                 "Policy": "" if self.old.policy_digest == self.new.policy_digest else "differs",
+                "Shard": _shards_text(self.old.shard, self.new.shard),
                 "Unchanged": counted(self.unchanged, "pod"),
             }
         )
@@ -155,6 +158,7 @@ def _plan_in_short(plan: Plan) -> PlanInShort:
         evictions=len(plan.moves),
         refused=len(plan.refusals),
         goals=tuple(objective.sentence for objective in objectives) or (plan_headline(plan),),
+        shard=plan.snapshot.shard,
     )
 
 
@@ -173,6 +177,12 @@ def _change(each: ChangedMove) -> str:
         "landing": "another verdict on its landing",
     }
     return "; ".join(texts[name] for name in each.changed)
+
+
+def _shards_text(old: ShardIdentity | None, new: ShardIdentity | None) -> str:
+    """That the plans are of different parts of the cluster; "" where they are of the same."""
+    one, other = shard_of(old), shard_of(new)
+    return "" if one == other else f"differs: {one.whole_name} and {other.whole_name}"
 
 
 def _plan_text(plan: PlanInShort) -> str:

@@ -16,6 +16,7 @@ from descheduler.eviction.placement_verification.placement_verification import s
 from descheduler.model.held_room import HeldRoom
 from descheduler.model.kube_version import KubeVersion
 from descheduler.model.pod import Pod
+from descheduler.model.shard import WHOLE_CLUSTER
 from descheduler.placement.created_pods import Coming, created_pods
 from descheduler.placement.prover import LandingProver
 from descheduler.plan.decisions import Decisions
@@ -136,14 +137,16 @@ def _is_of(pod: Pod, owners: Container[str]) -> bool:
 
 
 def _prover(snapshot: Snapshot, decisions: Decisions, rooms: Sequence[HeldRoom] = ()) -> LandingProver:
-    """The scheduler that the policy verifies landings with, kube-scheduler where it verifies none."""
+    """The scheduler that the policy verifies landings with, kube-scheduler where it verifies none.
+
+    It knows of no shards.
+    """
     version = snapshot.kube_version
     known = (settings for _, settings in scheduling_by_profile(decisions.policy, version) if settings is not None)
     settings = next(known, SchedulingSettings(version=version or KubeVersion()))
     configuration = settings.resolved()
-    return LandingProver(
-        snapshot, configuration=configuration, version=settings.version, rooms=rooms, now=decisions.now
-    )
+    whole = replace(snapshot, shard=WHOLE_CLUSTER)
+    return LandingProver(whole, configuration=configuration, version=settings.version, rooms=rooms, now=decisions.now)
 
 
 def _bound(arrival: Successor, bound: Mapping[int, Pod]) -> Successor:

@@ -124,6 +124,8 @@ def _failures(runs: Sequence[Decisions]) -> Iterator[SimulatedFailure]:
 def _warnings(course: Course) -> Iterator[str]:
     first = course.runs[0]
     yield from map(str, first.policy.warnings)
+    if not first.snapshot.shard.is_whole:
+        yield f"only {first.snapshot.shard} is simulated: the other shards evict nothing"
     for decisions in course.runs:
         yield from decisions.notes
         if decisions.skipped:

@@ -80,7 +80,7 @@ def make_notice(record: RunRecord, name: str) -> Notice:
     return Notice(
         api_version="descheduler.notice/v1",
         kind="Notice",
-        name=name,
+        name=record.shard.name(name),
         ended_at=datetime.fromtimestamp(record.ended_at, UTC),
         is_dry=record.is_dry,
         exit_code=record.exit_code,

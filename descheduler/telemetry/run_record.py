@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from descheduler.model.shard import WHOLE_CLUSTER, Shard
 from descheduler.telemetry.observer import RunObserver
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ class RunRecord(msgspec.Struct):
     exit_code: int = 1
     ended_at: float = 0.0
     is_dry: bool = False
+    shard: Shard = WHOLE_CLUSTER
 
     @property
     def is_success(self) -> bool:

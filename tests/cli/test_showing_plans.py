@@ -104,6 +104,32 @@ def test_a_plan_that_somebody_has_changed_is_one_message(
     assert f"{plan_file}: {sentence}" in ended.err
 
 
+def test_a_plan_with_a_shard_that_cannot_be_is_one_message(descheduler: Descheduler, plan_file: Path) -> None:
+    content = json.loads(plan_file.read_text())
+    content["plan"]["snapshot"]["shard"] = {"index": 4, "count": 4, "label": "", "turn": "", "numNodes": 1}
+    plan_file.write_text(json.dumps(content))
+
+    ended = descheduler("show", plan_file)
+
+    assert (ended.code, ended.out) == (2, "")
+    assert f"{plan_file}: shard index 4 is not between 0 and 3; the file was changed" in ended.err
+
+
+def test_plans_of_two_shards_are_said_to_be_of_different_shards(
+    descheduler: Descheduler, policy: Path, dump: Path, plan_file: Path, tmp_path: Path
+) -> None:
+    flags = ("--policy-config-file", policy, "--snapshot", dump, "--now", NOW, "-q", "--shards", "2")
+    files = [tmp_path / f"shard-{index}.json" for index in range(2)]
+    for index, file in enumerate(files):
+        descheduler("plan", *flags, "--shard-index", str(index), "--out", file)
+
+    of_shards, of_all, same = (descheduler("diff", *pair).out for pair in (files, (plan_file, files[0]), files[:1] * 2))
+
+    assert "differs: shard 0 of 2 by node pool and shard 1 of 2 by node pool" in of_shards
+    assert "differs: the whole cluster and shard 0 of 2 by node pool" in of_all
+    assert "Shard" not in same
+
+
 def test_a_plan_differs_from_itself_in_nothing(descheduler: Descheduler, plan_file: Path) -> None:
     ended = descheduler("diff", plan_file, plan_file, "--detailed-exitcode")
 

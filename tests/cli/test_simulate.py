@@ -57,6 +57,22 @@ def test_wide_output_names_every_eviction(descheduler: Descheduler, balancing: P
     assert [(row[0], row[1], row[3]) for row in rows] == [("1", "default", "a")] * 2
 
 
+def test_one_shard_is_simulated_where_others_are_named(
+    descheduler: Descheduler, balancing: Path, crowded: Path
+) -> None:
+    flags = ("--config", balancing, "--snapshot", crowded, "--now", NOW, "--shards", "2", "-o", "json")
+
+    documents = [json.loads(descheduler("simulate", *flags, "--shard-index", index).out) for index in "01"]
+
+    assert [each["snapshot"]["shard"]["index"] for each in documents] == [0, 1]
+    assert any(
+        "only shard 0 of 2 is simulated: the other shards evict nothing" in warning
+        for warning in documents[0]["policies"][0]["warnings"]
+    )
+    # Node a has all pods and belongs to one of the shards; the other has nothing to do.
+    assert 0 in [each["policies"][0]["evictions"] for each in documents]
+
+
 def test_document_obeys_its_schema(descheduler: Descheduler, balancing: Path, crowded: Path) -> None:
     arguments = ("--config", balancing, "--snapshot", crowded, "--now", NOW, "-o", "json")
 

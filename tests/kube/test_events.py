@@ -6,6 +6,7 @@ from typing import cast
 
 from descheduler.kube.client import KubeClient
 from descheduler.kube.events import EventRecorder, EventTotals, PodEvent
+from descheduler.model.shard import Shard
 from descheduler.transport.answer import RawResponse
 from descheduler.transport.errors import TransportError
 from tests.integration.fake_api import FakeApi
@@ -61,6 +62,19 @@ def test_long_note_is_cut_to_what_the_api_takes(fake_api: FakeApi, client: KubeC
     note = fake_api.sent("POST", EVENTS)[0].body["note"]
     assert len(note.encode()) <= 1024
     assert note.endswith("ü...")
+
+
+def test_note_of_a_shard_names_it_also_when_it_is_cut(fake_api: FakeApi, client: KubeClient) -> None:
+    recorder = EventRecorder(client, shard=Shard(1, 4, label="rack"))
+
+    recorder.record(make_event(note="short"))
+    recorder.record(make_event(note="ü" * 1000))
+    recorder.flush(30)
+
+    short, long = [request.body["note"] for request in fake_api.sent("POST", EVENTS)]
+    assert short == "short (shard 1 of 4 by label rack)"
+    assert long.endswith("ü... (shard 1 of 4 by label rack)")
+    assert len(long.encode()) <= 1024
 
 
 def test_refused_and_lost_events_are_counted_and_raise_nothing(fake_api: FakeApi, client: KubeClient) -> None:

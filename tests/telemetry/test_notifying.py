@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from descheduler.model.shard import Shard
 from descheduler.plan.decisions import Failure
 from descheduler.report.plan.document import Plan
 from descheduler.telemetry.notices import FORMATS, NoticeFormat, make_notice
@@ -162,3 +163,9 @@ def test_the_url_is_read_from_its_file_at_each_run(webhook: Webhook, tmp_path: P
     notify(done(EVICTED), target)
 
     assert len(webhook.requests) == 1
+
+
+def test_a_shard_is_told_by_the_name_of_its_lease() -> None:
+    record = RunRecord(exit_code=1, ended_at=1000.0, shard=Shard(2, 4))
+
+    assert make_notice(record, "descheduler-main").name == "descheduler-main-shard-2"

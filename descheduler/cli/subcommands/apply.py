@@ -95,6 +95,9 @@ def apply(
     --allow-partial such moves are left out and the others are carried out. No other pod is evicted, also not for
     PodMigrationJobs of users.
 
+    The plan of a shard (--shards of 'descheduler plan') is carried out as that shard: with its Lease, for its nodes and
+    within its share of each limit.
+
     With --dry-run the same is checked, nothing is written to the cluster, and the plan is shown as it would be carried
     out now.
 
@@ -103,6 +106,7 @@ def apply(
     from descheduler.cycle.guards import NOTHING_EVICTED
     from descheduler.cycle.options import PlanToApply
     from descheduler.eviction.checks.scope import EVERYWHERE
+    from descheduler.report.identities import shard_of
     from descheduler.report.plan.reading import read_plan_file
 
     watch = ctx.ensure_object(Watch)
@@ -116,6 +120,7 @@ def apply(
         now=None,
         skip_broken_objects=bool(plan_file.plan.snapshot.skipped_objects),
         scope=EVERYWHERE,
+        shard=shard_of(plan_file.plan.snapshot.shard),
         assess_landings=None,
     )
     watch.limit(None if options.deadline is None else options.deadline.total_seconds())

@@ -138,12 +138,14 @@ def explain(
     /,
     connection: Callable[[], ConnectionOptions],
     lease: Callable[[], LeaseOptions],
+    shard: Shard,
     **flags: object,
 ) -> None:
     """Explains one thing, or all of a type."""
     from descheduler.explanation.finding import UnknownSubjectError
 
-    options = _Flags(lease=lease(), **flags)  # type: ignore[arg-type]  # click has checked every one
+    of_shard = msgspec.structs.replace(lease(), shard=shard)
+    options = _Flags(lease=of_shard, shard=shard, **flags)  # type: ignore[arg-type]  # click has checked every one
     if options.plan_file is not None:
         _answer_from(options.plan_file, options, ctx)
     policy = None if options.policy_file is None else read_policy(options.policy_file)

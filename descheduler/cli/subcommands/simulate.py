@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING
@@ -19,6 +20,7 @@ from descheduler.cli.flags.lease import takes_lease_name
 from descheduler.cli.flags.logging import takes_logging
 from descheduler.cli.flags.running import takes_policy
 from descheduler.cli.flags.scope import takes_scope
+from descheduler.cli.flags.shards import takes_shard
 from descheduler.cli.flags.values import read_duration, read_file_name
 from descheduler.cli.inputs import dump_paths, log_snapshot, read_policy, takes_snapshot
 from descheduler.cli.output import Output, takes_output, write_document
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from descheduler.cycle.options import ConnectionOptions
     from descheduler.eviction.checks.scope import Scope
     from descheduler.migration.lease_settings import LeaseOptions
+    from descheduler.model.shard import Shard
     from descheduler.plan.run_memory import RunMemory
     from descheduler.policy.types import Policy
     from descheduler.report.simulation_document import Simulation
@@ -49,6 +52,7 @@ class _Flags(msgspec.Struct, frozen=True, kw_only=True):
     now: datetime | None
     skip_broken_objects: bool
     scope: Scope
+    shard: Shard
     output: Output
     connection: ConnectionOptions
     lease: LeaseOptions
@@ -88,6 +92,7 @@ class _Flags(msgspec.Struct, frozen=True, kw_only=True):
 @takes_output("the simulation", has_pictures=True)
 @takes_connection
 @takes_scope
+@takes_shard
 @takes_lease_name
 @takes_logging
 @click.pass_context
@@ -96,6 +101,7 @@ def simulate(
     /,
     connection: Callable[[], ConnectionOptions],
     lease: Callable[[], LeaseOptions],
+    shard: Shard,
     **flags: object,
 ) -> None:
     """Show what a policy does in one cycle after the other: whether it converges, and after how many evictions.
@@ -104,12 +110,14 @@ def simulate(
     create their replacements, the scheduler binds them and the pending pods that fit, and the next cycle decides on the
     result. It ends when nothing is evicted any more, when a cycle repeats an earlier one, or after --cycles.
 
-    Between cycles nothing else changes: no pod finishes, fails or is scaled, and no node comes or goes.
+    Between cycles nothing else changes: no pod finishes, fails or is scaled, and no node comes or goes. With --shards
+    one shard is simulated: the others evict nothing, and every cycle has the same --shard-turn.
 
     Exit codes: 0 simulated, 1 failed, or a plugin failed in some cycle, 2 wrong usage, an invalid policy, or a dump
     that cannot be read.
     """
-    options = _Flags(connection=connection(), lease=lease(), **flags)  # type: ignore[arg-type]  # click has checked
+    of_shard = msgspec.structs.replace(lease(), shard=shard)
+    options = _Flags(connection=connection(), lease=of_shard, shard=shard, **flags)  # type: ignore[arg-type]  # click has checked
     if options.other_policy_file is not None and (not options.snapshot or _STANDARD_INPUT in options.snapshot):
         text = "--compare needs a dump in a file (--snapshot); 'descheduler snapshot -o out.jsonl.gz' makes one"
         raise click.UsageError(text, ctx)
@@ -156,6 +164,7 @@ def _starts(flags: _Flags) -> Iterator[Start]:
     for file in filter(None, (flags.policy_file, flags.other_policy_file)):
         policy = read_policy(file)
         snapshot, memory = _cluster(flags, policy)
+        snapshot = replace(snapshot, shard=flags.shard)
         log_snapshot(snapshot)
         yield Start(policy, snapshot, memory)
 

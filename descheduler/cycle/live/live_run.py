@@ -76,6 +76,7 @@ class LiveRun:
         """`at` is the clock of `watch` when it was `now`."""
         self._policy, self._scope, self._watch = policy, options.scope, watch
         self._client, self._lease, self._observe_seconds = client, lease, options.observe_seconds
+        self._shard = options.shard
         self.taken_up = NOTHING_TAKEN_UP
         self.evicted_for_users: tuple[Move, ...] = ()
         self._users_outcomes: tuple[Outcome, ...] = ()
@@ -105,7 +106,7 @@ class LiveRun:
         self._job_calls: BackgroundCalls[Any] = BackgroundCalls(_MOST_JOB_THREADS, name="job")
         self._guard_calls: BackgroundCalls[Any] = BackgroundCalls(1, name="guards")
         self._watchman = make_watchman(policy, client, self._guard_calls.submit, watch.clock)
-        self._events = EventRecorder(client)
+        self._events = EventRecorder(client, shard=options.shard)
         announces_failures = policy.eviction_failure_event_notification
         self._carrier = Carrier(
             client,
@@ -198,7 +199,8 @@ class LiveRun:
         """
         result = replace(result, goals=reached_goals(decided, result, measure, self._watch))
         if self._lease is not None and result.goals and result.outcomes:
-            self.notes = (*self.notes, *announce_goals(result.goals, self._client, self._lease, self._watch))
+            told = announce_goals(result.goals, self._client, self._lease, self._watch, self._shard)
+            self.notes = (*self.notes, *told)
         return self._observed(result) if self._observe_seconds and result.outcomes else result
 
     def _observed(self, result: RunResult) -> RunResult:

@@ -10,6 +10,7 @@ from descheduler.kube.client import KubeClient
 from descheduler.kube.events import EventRecorder, PodEvent
 from descheduler.kube.leases.held_lease import HeldLease
 from descheduler.kube.leases.store import LEASE_API_VERSION
+from descheduler.model.shard import Shard
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.goals import ReachedGoal
 from descheduler.report.outcome.goal import goal_text, reached_objectives
@@ -70,11 +71,13 @@ def _figures(measured: Decisions | None, profile: str, plugin: str) -> Sequence[
     return facts.figures or [goal.levels[0].after for goal in facts.goals]
 
 
-def announce_goals(goals: Sequence[ReachedGoal], client: KubeClient, lease: HeldLease, watch: Watch) -> tuple[str, ...]:
-    """Writes an Event on the Lease of the run; a sentence if that fails."""
+def announce_goals(
+    goals: Sequence[ReachedGoal], client: KubeClient, lease: HeldLease, watch: Watch, shard: Shard
+) -> tuple[str, ...]:
+    """Writes an Event on the Lease of the run, which is one of `shard`; a sentence if that fails."""
     objectives = reached_objectives(goals)
     is_reached = all(each.reached == each.planned for each in objectives)
-    recorder = EventRecorder(client)
+    recorder = EventRecorder(client, shard=shard)
     recorder.record(
         PodEvent(
             lease.settings.namespace,

@@ -97,7 +97,8 @@ class _DividedCheck:
     def __init__(self, inner: _Counted, shard: Shard) -> None:
         self._inner = inner
         self._shard = shard
-        self._gone: list[Pod] = []
+        self._gone: Counter[Pod] = Counter()
+        """How often each pod was counted."""
         self._tallies: dict[int, list[_Tally]] = {}
 
     def verdict(self, bundle: Bundle) -> Verdict:
@@ -123,7 +124,7 @@ class _DividedCheck:
     def adopt(self, moves: Sequence[Move]) -> None:
         """Counts what the run has evicted: the share is that of what was left before."""
         self._inner.adopt(moves)
-        self._gone += [move.pod for move in moves]
+        self._gone.update(move.pod for move in moves)
 
     def allowances(self, profile_index: int) -> Sequence[Allowance]:
         """What is left of the check's own allowances, and of the shares of them."""
@@ -157,12 +158,13 @@ class _DividedCheck:
         return known
 
     def _start(self, tally: _Tally) -> None:
-        keys = Counter(key for pod in self._gone if (key := tally.allowance.key_of(pod)) is not None)
-        tally.used.update(keys)
+        for pod, number in self._gone.items():
+            if number and (key := tally.allowance.key_of(pod)) is not None:
+                tally.used[key] += number
 
     def _count(self, pods: Sequence[Pod], number: int) -> None:
         for pod in pods:
-            self._gone.append(pod) if number > 0 else self._gone.remove(pod)
+            self._gone[pod] += number
             for tallies in self._tallies.values():
                 for tally in tallies:
                     tally.count(pod, number)

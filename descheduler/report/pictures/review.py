@@ -12,7 +12,8 @@ import msgspec
 
 from descheduler.model.text.counted import counted, first_names
 from descheduler.model.text.duration import format_duration
-from descheduler.report.document import PodReference, SnapshotIdentity
+from descheduler.report.document import PodReference, ShardIdentity, SnapshotIdentity
+from descheduler.report.identities import shard_of
 from descheduler.report.nothing import why_nothing
 from descheduler.report.plan.document import Plan, PlanMove, PlannedRefusal, RefusalCount
 from descheduler.report.tables.summary import landing_summary, limit_texts, plan_headline, wave_text
@@ -142,10 +143,18 @@ def _identity(plan: Plan) -> Mapping[str, str]:
         "Plan": plan.plan_id,
         "Policy": f"{policy.path} ({policy.kind}, digest {policy.digest[:12]})",
         "Cluster": cluster_text(snapshot),
+        **_shard_text(snapshot.shard),
         "Read at": time_of(snapshot.taken_at) or "a time that the dump does not tell",
         "Decided at": time_of(plan.now),
         "Replacement pods": landing_summary(plan.landings),
     }
+
+
+def _shard_text(shard: ShardIdentity | None) -> Mapping[str, str]:
+    """Which part of the cluster the plan changes; nothing where that is all of it."""
+    if shard is None:
+        return {}
+    return {"Shard": f"{shard_of(shard).whole_name}: {counted(shard.num_nodes, 'node')}"}
 
 
 def cluster_text(snapshot: SnapshotIdentity) -> str:
@@ -247,6 +256,7 @@ def _commands(plan: Plan) -> Mapping[str, str]:
     policy = shlex.quote(plan.policy.path)
     is_live = plan.snapshot.is_live
     source = "" if is_live else dump_flags(plan.snapshot, plan.now)
+    source += _shard_flags(plan.snapshot.shard)
     pod = f"{plan.moves[0].pod.namespace}/{plan.moves[0].pod.name}" if plan.moves else ""
     return {
         "Plan again": f"descheduler plan --policy-config-file {policy}{source} --out plan.json",
@@ -260,6 +270,15 @@ def dump_flags(snapshot: SnapshotIdentity, at: datetime) -> str:
     name = "-" if snapshot.source == _STANDARD_INPUT else shlex.quote(snapshot.source)
     now = "" if at == snapshot.taken_at else f" --now {at.isoformat().replace('+00:00', 'Z')}"
     return f" --snapshot {name}{now}"
+
+
+def _shard_flags(shard: ShardIdentity | None) -> str:
+    """The flags for the same shard; "" for the whole cluster."""
+    if shard is None:
+        return ""
+    named = {"--shard-by": shard.label, "--shard-turn": shard.turn}
+    texts = "".join(f" {flag} {shlex.quote(value)}" for flag, value in named.items() if value)
+    return f" --shards {shard.count} --shard-index {shard.index}{texts}"
 
 
 def _pod(pod: PodReference) -> str:

@@ -268,7 +268,7 @@ class PluginFigures(Fields, frozen=True):
 
 class Plan(Fields, frozen=True):
     """Everything one cycle decided. `now` is the instant that all ages were taken at. Equal plans have one `plan_id`,
-    which is made of the policy and the moves.
+    which is made of the policy, the moves and the shard.
 
     `skipped` says why no plugin ran, and is empty when they did. `goal` is null where no planner ran.
     With `keeps_waves` a run begins a wave of `moves` when the one before has ended; a DeschedulerPolicy evicts at

@@ -14,7 +14,7 @@ from descheduler.plan import moves
 from descheduler.plan.decisions import BACKGROUND, Decisions
 from descheduler.plan.moves import identity_of
 from descheduler.plan.staying import Staying, refused_by_plugin, staying_pods
-from descheduler.report.document import API_VERSION
+from descheduler.report.document import API_VERSION, ShardIdentity
 from descheduler.report.facts import facts_of
 from descheduler.report.identities import policy_identity, reference, snapshot_identity
 from descheduler.report.plan.document import (
@@ -51,13 +51,14 @@ def make_plan(decisions: Decisions) -> Plan:
     refusals = tuple(map(_refusal, staying))
     limits = _reached_limits(staying)
     planned = tuple(map(_move, decisions.leaving))
+    snapshot = snapshot_identity(decisions.snapshot, decisions.now)
     return Plan(
         api_version=API_VERSION,
         kind="Plan",
-        plan_id=_plan_id(decisions, planned),
+        plan_id=_plan_id(decisions, planned, snapshot.shard),
         now=decisions.now,
         policy=policy_identity(policy),
-        snapshot=snapshot_identity(decisions.snapshot, decisions.now),
+        snapshot=snapshot,
         skipped=decisions.skipped,
         keeps_waves=policy.evicts_in_waves,
         waves=planned_waves(policy, decisions.leaving),
@@ -89,8 +90,8 @@ def make_plan(decisions: Decisions) -> Plan:
     )
 
 
-def _plan_id(decisions: Decisions, planned: Sequence[PlanMove]) -> str:
-    parts = decisions.policy.digest, planned
+def _plan_id(decisions: Decisions, planned: Sequence[PlanMove], shard: ShardIdentity | None) -> str:
+    parts = (decisions.policy.digest, planned, *(() if shard is None else (shard,)))
     return hashlib.sha256(msgspec.json.encode(parts, order="deterministic")).hexdigest()[:12]
 
 

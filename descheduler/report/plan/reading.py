@@ -9,6 +9,7 @@ from typing import TypeVar
 import msgspec
 
 from descheduler.report.document import API_VERSION
+from descheduler.report.identities import shard_of
 from descheduler.report.plan.document import Plan
 from descheduler.report.plan.figures import NUM_STEPS
 from descheduler.report.plan.file import PlanFile
@@ -59,6 +60,7 @@ def read_plan(path: Path) -> Plan:
         return plan
     _check_version(path, head)
     plan = _decoded(path, content, _decode_plan, "document of a dry run with -o json")
+    _check_shard(path, plan)
     _check_pictured(path, plan)
     return plan
 
@@ -82,6 +84,7 @@ def _plan_file(path: Path, content: bytes, head: _Head) -> PlanFile:
     if head.kind == "PlanFile":
         _check_version(path, head)
     file = _decoded(path, content, _decode_plan_file, _PLAN_FILE)
+    _check_shard(path, file.plan)
     _check_moves(path, file)
     return file
 
@@ -99,6 +102,13 @@ def _check_version(path: Path, head: _Head) -> None:
     if head.api_version != API_VERSION:
         version = repr(head.api_version)[:_LONGEST_CAUSE]
         raise PlanFileError(f"{path}: has apiVersion {version}, this program applies {API_VERSION}; plan again")
+
+
+def _check_shard(path: Path, plan: Plan) -> None:
+    try:
+        shard_of(plan.snapshot.shard)
+    except ValueError as error:
+        raise PlanFileError(f"{path}: {error}; the file was changed") from error
 
 
 def _check_pictured(path: Path, plan: Plan) -> None:

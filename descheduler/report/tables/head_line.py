@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
 from descheduler.report.document import SnapshotIdentity
+from descheduler.report.identities import shard_of
 from descheduler.report.outcome.document import OutcomeDocument
 from descheduler.report.outcome.status_document import StatusDocument
 from descheduler.report.plan.document import Plan
@@ -48,10 +49,11 @@ def policy_part(path: str) -> str:
 
 
 def cluster_part(snapshot: SnapshotIdentity | None) -> str:
-    """Which cluster or dump was read; "" without one."""
+    """Which cluster or dump was read, and which shard of it the run may change; "" without one."""
     if snapshot is None:
         return ""
-    return f"{'cluster' if snapshot.is_live else 'dump'}: {snapshot.source}"
+    source = f"{'cluster' if snapshot.is_live else 'dump'}: {snapshot.source}"
+    return source if snapshot.shard is None else f"{source}; {shard_of(snapshot.shard).whole_name}"
 
 
 def time_part(moment: datetime) -> str:

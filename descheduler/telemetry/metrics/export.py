@@ -84,12 +84,14 @@ def _last_success_in(file: Path) -> float | None:
 
 
 def _push(record: RunRecord, url: str, job: str) -> None:
-    """Replaces what the last run pushed. Raises OSError, HTTPException or ValueError."""
+    """Replaces what the last run of the same shard pushed. Raises OSError, HTTPException or ValueError."""
     from prometheus_client import push_to_gateway
 
     from descheduler.telemetry.metrics.families import last_success_registry, run_registry
 
-    push_to_gateway(url, job, run_registry(record, last_success=None), timeout=_PUSH_TIMEOUT_SECONDS)
+    group = {} if record.shard.is_whole else {"shard": str(record.shard.index)}
+    registry = run_registry(record, last_success=None)
+    push_to_gateway(url, job, registry, grouping_key=group, timeout=_PUSH_TIMEOUT_SECONDS)
     if record.is_success:
-        registry = last_success_registry(record)
-        push_to_gateway(url, job, registry, grouping_key=_LAST_SUCCESS_GROUP, timeout=_PUSH_TIMEOUT_SECONDS)
+        registry, group = last_success_registry(record), {**group, **_LAST_SUCCESS_GROUP}
+        push_to_gateway(url, job, registry, grouping_key=group, timeout=_PUSH_TIMEOUT_SECONDS)

@@ -11,6 +11,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Histo
 from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector, CollectorRegistry
 
+from descheduler.model.shard import Shard
 from descheduler.report.outcome.document import EvictionResult, OutcomeDocument
 from descheduler.report.plan.document import Plan
 from descheduler.report.plan.goal import PlannedObjective
@@ -69,6 +70,7 @@ def run_registry(record: RunRecord, *, last_success: float | None) -> CollectorR
         LAST_SUCCESS: _one(last_success),
         "descheduler_run_exit_code": _one(record.exit_code),
         "descheduler_run_dry": _one(record.is_dry),
+        "descheduler_shard_info": _shard_info(record.shard),
         "descheduler_snapshot_duration_seconds": _one(observer.snapshot_seconds),
         "descheduler_snapshot_objects": {(kind,): number for kind, number in observer.num_objects.items()},
         "descheduler_moves_planned": _moves_planned(record.plan),
@@ -138,6 +140,10 @@ def _buckets(seconds: Sequence[float], bounds: Sequence[float]) -> list[tuple[st
 
 def _build_info() -> Values:
     return {(VERSION, VERSION, platform.python_version()): 1.0}
+
+
+def _shard_info(shard: Shard) -> Values:
+    return {} if shard.is_whole else {(str(shard.index), str(shard.count), shard.label): 1.0}
 
 
 def _pods_evicted(outcome: OutcomeDocument | None) -> Values:

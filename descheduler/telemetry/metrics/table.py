@@ -69,6 +69,13 @@ METRICS = (
     ),
     MetricSpec("descheduler_run_exit_code", "gauge", (), "Exit code of the run"),
     MetricSpec("descheduler_run_dry", "gauge", (), "1 for a dry run, 0 for a run that evicts"),
+    MetricSpec(
+        "descheduler_shard_info",
+        "gauge",
+        ("index", "count", "label"),
+        "Which shard the run was (--shard-index, --shards, --shard-by, empty for node pools); always 1. Runs "
+        "over the whole cluster do not have it",
+    ),
     MetricSpec("descheduler_snapshot_duration_seconds", "gauge", (), "Time that reading the cluster took"),
     MetricSpec("descheduler_snapshot_objects", "gauge", ("kind",), "Objects in the snapshot; workloads are one kind"),
     MetricSpec("descheduler_moves_planned", "gauge", ("strategy", "profile"), "Pods that the plan evicts"),

@@ -88,6 +88,33 @@ def test_total_limit_is_divided(limit: int) -> None:
     assert len(found) == limit
 
 
+def test_a_shard_of_one_node_says_why_no_plugin_runs() -> None:
+    nodes = [make_node(rack, labels={"rack": rack}) for rack in RACKS[:3]]
+
+    skipped = {decisions.skipped for decisions in decided(make_snapshot(nodes), pod_life_time_policy())}
+
+    way_out = "use fewer --shards, or another --shard-by"
+    text = "at least 2 are required"
+    one = "only 1 ready node matches the policy in shard {} of 2 by label rack (1 of 3 nodes); {}: {}"
+    assert len(skipped - {""}) == 1
+    assert skipped - {""} <= {one.format(index, text, way_out) for index in range(COUNT)}
+
+
+def test_what_a_plugin_says_of_all_nodes_is_said_of_those_of_the_shard() -> None:
+    document = pod_life_time_policy(balance=["RemoveDuplicates"])
+    snapshot = replace(cluster(), pods=())
+
+    texts = [
+        {plugin: facts.why_nothing for (_, plugin), facts in decisions.facts.items()}
+        for decisions in (*decided(snapshot, document), decide_whole(snapshot, document))
+    ]
+
+    of_all = texts[-1]
+    # RemoveDuplicates gets the nodes of all shards.
+    of_a_shard = of_all | {"PodLifeTime": f"{of_all['PodLifeTime']}; only this shard's 4 nodes are examined"}
+    assert texts == [of_a_shard, of_a_shard, of_all]
+
+
 def test_limit_of_a_namespace_is_divided() -> None:
     found = evicted(decided(cluster(), pod_life_time_policy(maxNoOfPodsToEvictPerNamespace=5)))
 

@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import pytest
 
+from descheduler.model.shard import Shard
 from descheduler.report.pictures.review import review_of
 from tests.builders import NOW, make_budget, make_pod
 from tests.report.decided_cycles import make_test_plan
@@ -41,6 +42,17 @@ def test_plan_is_made_again_of_the_same_source(source: str, flags: str) -> None:
     commands = review_of(make_test_plan([make_pod("old")], source=source, taken_at=NOW)).commands
 
     assert commands["Plan again"] == f"descheduler plan --policy-config-file policy.yaml{flags} --out plan.json"
+
+
+def test_plan_of_a_shard_names_the_shard_and_its_flags() -> None:
+    shard = Shard(1, 4, label="example.com/rack", turn="night 17")
+
+    review = review_of(make_test_plan([make_pod("old")], source="https://10.0.0.1:6443", shard=shard))
+
+    assert review.identity["Shard"].startswith("shard 1 of 4 by label example.com/rack: ")
+    flags = " --shards 4 --shard-index 1 --shard-by example.com/rack --shard-turn 'night 17'"
+    again = f"descheduler plan --policy-config-file policy.yaml{flags} --out plan.json"
+    assert review.commands["Plan again"] == again
 
 
 def test_plan_of_a_dump_at_another_time_names_the_time() -> None:

@@ -5,8 +5,10 @@ from datetime import timedelta
 import pytest
 
 from descheduler.model.disruption_budget import DisruptionBudget
-from descheduler.report.document import PodReference, PolicyIdentity, SnapshotIdentity
+from descheduler.model.shard import WHOLE_CLUSTER, Shard
+from descheduler.report.document import PodReference, PolicyIdentity, ShardIdentity, SnapshotIdentity
 from descheduler.report.formats.json_text import json_text
+from descheduler.report.identities import shard_of
 from descheduler.report.plan.document import ApiAnswer, PlanMove, PlannedLanding, PlannedRefusal, RefusalCount
 from tests.builders import NOW, make_budget, make_node, make_pod
 from tests.report.decided_cycles import OLD, make_test_plan, pod_life_time_policy
@@ -166,6 +168,7 @@ def test_plan_says_which_policy_judged_which_view_of_the_cluster() -> None:
         num_pods=1,
         skipped_objects=("pod x is invalid",),
         missing_kinds=(),
+        shard=None,
     )
     assert plan.policy == PolicyIdentity(
         path="policy.yaml",
@@ -175,6 +178,24 @@ def test_plan_says_which_policy_judged_which_view_of_the_cluster() -> None:
         scheduler_files=(),
     )
     assert len(plan.policy.digest) == 64
+
+
+def test_plan_of_a_shard_names_the_shard() -> None:
+    nodes = [make_node(name, labels={"rack": name}) for name in "abc"]
+    shard = Shard(1, 2, label="rack", turn="job-17")
+
+    plan = make_test_plan(nodes=nodes, shard=shard)
+
+    assert plan.snapshot.shard == ShardIdentity(
+        index=1, count=2, label="rack", turn="job-17", num_nodes=shard.num_owned(nodes)
+    )
+    assert shard_of(plan.snapshot.shard) == shard
+
+
+def test_empty_plans_of_two_shards_have_two_ids() -> None:
+    plans = [make_test_plan([], shard=shard) for shard in (Shard(0, 2), Shard(1, 2), WHOLE_CLUSTER)]
+
+    assert len({plan.plan_id for plan in plans}) == 3
 
 
 def test_age_of_a_dump_without_a_date_is_unknown() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from descheduler.model.shard import Shard
 from descheduler.report.formats.render import render
 from descheduler.report.plan_difference import difference_of
 from descheduler.report.tables.table_style import TableStyle
@@ -26,6 +27,14 @@ def test_table_begins_with_policy_source_time_and_plan(source: str, named: str, 
 
     assert first == f"Policy: policy.yaml; {named}; time: 2026-06-30T12:00:00Z; plan: {plan.plan_id}\n"
     assert second == "\n"
+
+
+def test_line_of_a_shard_names_shard_and_label() -> None:
+    plan = make_test_plan([make_pod("old")], shard=Shard(1, 4, label="rack"))
+
+    first, *_ = render(plan, "table")
+
+    assert first.startswith("Policy: policy.yaml; dump: dump.json; shard 1 of 4 by label rack; time: ")
 
 
 def test_comparison_begins_with_both_plans() -> None:

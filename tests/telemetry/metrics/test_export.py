@@ -4,6 +4,7 @@ import logging
 
 import pytest
 
+from descheduler.model.shard import WHOLE_CLUSTER, Shard
 from descheduler.telemetry.metrics.export import MetricsTarget, export_metrics
 from descheduler.telemetry.run_record import RunRecord
 from tests.telemetry.pushgateway import Pushgateway, pushgateway
@@ -44,3 +45,12 @@ def test_password_of_a_proxy_is_not_shown_when_a_push_fails(
     (warning,) = caplog.records
     assert reason_of(warning) == reason
     assert "s3cr3t" not in str(vars(warning))
+
+
+def test_each_shard_pushes_to_a_group_of_its_own(pushgateway: Pushgateway) -> None:
+    for shard in (WHOLE_CLUSTER, Shard(0, 2), Shard(1, 2)):
+        export_metrics(RunRecord(shard=shard, exit_code=0), MetricsTarget(push_url=pushgateway.url))
+
+    groups = {path.removeprefix("/metrics/job/descheduler") for path in pushgateway.groups}
+    of_runs = {"", "/shard/0", "/shard/1"}
+    assert groups == of_runs | {f"/group/last_success{group}" for group in of_runs}

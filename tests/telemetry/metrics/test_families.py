@@ -11,6 +11,7 @@ from prometheus_client import CollectorRegistry
 from descheduler.migration.job.conditions import failed
 from descheduler.model.koordinator.eviction_annotations import PROVIDER_ANNOTATION
 from descheduler.model.koordinator.migration_job import JobReason, MigrationJob
+from descheduler.model.shard import WHOLE_CLUSTER, Shard
 from descheduler.plan.outcome import Outcome, OutcomeCode, OutcomeKind
 from descheduler.plan.planned import PlannedEviction
 from descheduler.report.outcome.making import make_outcome
@@ -168,3 +169,17 @@ def test_jobs_are_counted_by_phase_and_their_stages_timed() -> None:
     assert registry.get_sample_value(f"{stages}_sum", labels) == 7.0
     assert registry.get_sample_value(f"{stages}_bucket", {**labels, "le": "5.0"}) == 0.0
     assert registry.get_sample_value(f"{stages}_bucket", {**labels, "le": "10.0"}) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("shard", "labels"),
+    [
+        pytest.param(WHOLE_CLUSTER, {}, id="the whole cluster"),
+        pytest.param(Shard(3, 4), {("3", "4", ""): 1}, id="a shard by node pools"),
+        pytest.param(Shard(0, 4, "rack"), {("0", "4", "rack"): 1}, id="a shard by a label"),
+    ],
+)
+def test_a_run_of_a_shard_says_which(shard: Shard, labels: dict[tuple[str, ...], float]) -> None:
+    registry = run_registry(RunRecord(shard=shard), last_success=None)
+
+    assert values(registry, "descheduler_shard_info") == labels
