@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import NamedTuple, TypeVar
@@ -34,6 +35,11 @@ class Play(NamedTuple):
     nodes: Mapping[str, str]
     evicted: Collection[str]
 
+    @property
+    def by_job(self) -> Mapping[str, int]:
+        """How many pods of each job are bound."""
+        return Counter(pod.rpartition("-")[0] for pod in self.nodes)
+
     def is_like(self, other: Play) -> bool:
         """Whether the same pods are bound and evicted: of nodes of one score Volcano takes any."""
         return self.nodes.keys() == other.nodes.keys() and set(self.evicted) == set(other.evicted)
@@ -63,6 +69,11 @@ class Plays:
             plays = chain(self.said, self._leaning_to(came))
             self._includes[outcome] = any(play.is_like(came) for play in plays)
         return self._includes[outcome]
+
+    def bind_as_many(self, by_job: Mapping[str, int]) -> bool:
+        """Whether some play binds so many pods of each job, by chance alone."""
+        further = (self._play(_OfBusyWorkers(seed)) for seed in range(_NUM_SAID, _MOST_FURTHER))
+        return any(play.by_job == by_job for play in chain(self.said, further))
 
     def _leaning_to(self, came: Play) -> Iterator[Play]:
         pods = (obj for obj in self._objects if obj["kind"] == "Pod")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from tests.e2e.peers.volcano_landings.plays import Play, Plays
@@ -64,11 +64,12 @@ class Tally:
             self.contradictions.append(f"{_shown(came)}; expected: {said}")
         return is_played
 
-    def add_proof(self, proven: Counter[str], said: Sequence[Counter[str]]) -> None:
-        """Counts whether the pods of each job that the proof expects to be bound are as many as in one of the plays."""
-        self.steps["proven" if proven in said else "unproven"] += 1
-        if proven not in said:
-            self.contradictions.append(f"{dict(proven)} pods of jobs proven, one of {list(map(dict, said))} played")
+    def add_proof(self, plays: Plays, proven: Mapping[str, int]) -> None:
+        """Counts whether some play binds as many pods of each job as the proof expects."""
+        is_played = plays.bind_as_many(proven)
+        self.steps["proven" if is_played else "unproven"] += 1
+        if not is_played:
+            self.contradictions.append(f"pods of jobs proven: {dict(proven)}; played: {dict(plays.said[0].by_job)}")
 
     def lines(self) -> Iterator[str]:
         """The table and the contradictions."""

@@ -6,7 +6,7 @@ import json
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -160,7 +160,7 @@ class _Trial:
         if not self._tally.add_step(plays, came, {pod: kinds[_owner(pod)] for pod in came.evicted}):
             self._dump(objects, came)
         if not any(play.evicted for play in plays.said):
-            self._tally.add_proof(_by_job(_proven(objects)), [_by_job(play.nodes) for play in plays.said])
+            self._tally.add_proof(plays, Counter(map(_owner, _proven(objects))))
         if came.evicted:  # as a kubelet ends them
             self._compare(lambda: self._delete(came.evicted))
 
@@ -211,10 +211,6 @@ def _job_of(obj: Object) -> str:
     if obj["kind"] == "PodGroup":
         return _name(obj)
     return _owner(_name(obj)) if obj["kind"] == "Pod" else ""
-
-
-def _by_job(pods: Iterable[str]) -> Counter[str]:
-    return Counter(map(_owner, pods))
 
 
 def _proven(objects: Sequence[Object]) -> Iterator[str]:
