@@ -10,12 +10,17 @@ import re
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
-from descheduler.model.koordinator.eviction_annotations import CREATED_BY_ANNOTATION, PROVIDER_ANNOTATION
+from descheduler.model.koordinator.eviction_annotations import (
+    CREATED_BY_ANNOTATION,
+    PROVIDER_ANNOTATION,
+    SURGE_ANNOTATION,
+)
 from descheduler.model.koordinator.migration_job import MigrationJob
 from descheduler.model.text.printable import clipped
 
-__all__ = ["MAP_PREFIX", "Head", "decode_head", "job_differs"]
+__all__ = ["MAP_PREFIX", "Head", "decode_head", "job_differs", "without_foreign_surge"]
 
 MAP_PREFIX = "descheduler-job-"
 """Beginning of the names of ConfigMaps that hold jobs."""
@@ -57,3 +62,11 @@ def job_differs(job: MigrationJob, created_by: str, prefix: str = "") -> str:
     if not (job.has_passed and job.annotations.get(PROVIDER_ANNOTATION) and job.mode and job.pod_uid):
         return "it does not state all that jobs of this program state"
     return ""
+
+
+def without_foreign_surge(job: MigrationJob, created_by: str) -> MigrationJob:
+    """`job`, of which a surge counts only if this program has created it as `created_by`, as far as its name says."""
+    is_claimed = job.annotations.get(CREATED_BY_ANNOTATION) == created_by and _UUID.fullmatch(job.name)
+    if is_claimed or SURGE_ANNOTATION not in job.annotations:
+        return job
+    return replace(job, annotations={key: text for key, text in job.annotations.items() if key != SURGE_ANNOTATION})
