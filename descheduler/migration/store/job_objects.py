@@ -12,7 +12,7 @@ from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.store.broken_jobs import BrokenJob, decode_any_job, failed_status
 from descheduler.migration.store.journal import FoundJobs, NewJob, if_same
 from descheduler.migration.store.live_jobs import decode_live_job
-from descheduler.migration.store.ours import job_differs, without_foreign_surge
+from descheduler.migration.store.ours import job_differs, without_foreign_marks
 from descheduler.migration.store.unclear import create_surely, patch_surely
 from descheduler.migration.store.wire import annotations_patch, new_job_object, spec_patch, status_of
 from descheduler.model.koordinator.eviction_annotations import CREATED_BY_ANNOTATION
@@ -118,11 +118,11 @@ class JobObjects:
         return patch_surely(self._objects, _path(job.name), body, self._decode, is_done, subresource=subresource)
 
     def _decode(self, block: bytes) -> MigrationJob:
-        return without_foreign_surge(decode_live_job(block), self._created_by)
+        return without_foreign_marks(decode_live_job(block), self._created_by)
 
     def _decode_any(self, block: bytes) -> MigrationJob | BrokenJob:
         found = decode_any_job(block)
-        return without_foreign_surge(found, self._created_by) if isinstance(found, MigrationJob) else found
+        return without_foreign_marks(found, self._created_by) if isinstance(found, MigrationJob) else found
 
 
 def _changes(old: MigrationJob, new: MigrationJob) -> bool:

@@ -121,6 +121,18 @@ def test_surge_scales_no_other_workload_than_that_of_its_pod(name: str, told: st
     assert sum(each.code is OutcomeCode.DONE for each in result.outcomes) == len(result.outcomes) - 1 == 1
 
 
+@pytest.mark.parametrize("provider", ["placeholder", "none"])
+def test_job_of_a_user_does_not_choose_what_holds_its_room(provider: str) -> None:
+    cluster = asked(annotations={"descheduler/reservation-provider": provider})
+
+    run(cluster, maxMigratingPerWorkload="1", maxUnavailablePerWorkload="1")
+
+    created = [call.request.path.rsplit("/", 1)[-1] for call in cluster.api.sent("POST")]
+    assert created.count("reservations") == 2
+    assert "pods" not in created
+    assert job_of(cluster)["status"]["phase"] == "Succeeded"
+
+
 def cluster_of_victim(cluster: LivingCluster) -> None:
     """Adds a Deployment with one pod, which nobody asks anything of."""
     for each in deployment("victim", 1, on=["n2"], cpu="100m", scheduler=KOORD.scheduler):
