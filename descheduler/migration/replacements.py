@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 import msgspec
 
-from descheduler.kube.objects import ObjectCalls
+from descheduler.kube.objects import ObjectCalls, is_object_name
 from descheduler.migration.job.surge import is_surged
 from descheduler.migration.pods import decode_pod, pods_path
 from descheduler.model.koordinator.migration_job import JobConditionType, MigrationJob
@@ -46,9 +46,10 @@ class Successors(msgspec.Struct, frozen=True):
     def decoded(cls, text: str) -> Successors | None:
         """What the annotation says, None where it says nothing of this kind."""
         try:
-            return _decode_successors(text)
+            found = _decode_successors(text)
         except (ValueError, RecursionError):
             return None
+        return found if is_object_name(found.namespace) else None
 
 
 _decode_successors = msgspec.json.Decoder(Successors).decode

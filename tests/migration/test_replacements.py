@@ -123,3 +123,14 @@ def test_the_one_that_the_job_names_goes_before_all_others() -> None:
     cluster = cluster_of(born("there", on="n2"), born("named", 71.0, on="n3"))
     named = ObjectReference("shop", "named", "uid-named")
     assert find(cluster, job(node_name="n2", replacement=named)) == "named"
+
+
+@pytest.mark.parametrize("namespace", ["../../nodes", "a/b", "a?watch=1", ""])
+def test_annotation_with_a_namespace_that_cannot_be_one_leads_nowhere(namespace: str) -> None:
+    assert Successors.decoded(Successors(namespace, OWNER).encoded()) is None
+
+
+def test_annotation_is_read_as_it_was_written() -> None:
+    written = Successors("shop", OWNER, {"app": "web"})
+
+    assert Successors.decoded(written.encoded()) == written

@@ -56,8 +56,11 @@ class Surges:
             return surge.decline(obstacle)
         return Surge(surge.is_required, found.kind, found.name, found.uid)
 
-    def look(self, job: MigrationJob) -> Scale:
-        """The workload that the job has planned to scale, as it is now."""
+    def look(self, job: MigrationJob, pod: Pod | None) -> Scale:
+        """The workload that the job has planned to scale, as it is now; `pod` has the name of its pod.
+
+        Anybody who may change the job can have written which one that is: no other than that of the pod is scaled.
+        """
         surge = surge_of(job)
         if surge is None or not surge.is_planned:
             return UNSEEN
@@ -66,7 +69,7 @@ class Surges:
             return Scale(obstacle=f"{surge.kind} {surge.name} does not exist any more")
         is_raised = found.is_raised_by(_manager_of(job), surge)
         is_over = is_raised or job.has(JobConditionType.SURGED)
-        obstacle = "" if is_over else self._obstacle(found)
+        obstacle = "" if is_over else self._obstacle(found) or self._why_not_of(found, pod)
         return Scale(found.replicas, is_raised, found.is_settled, obstacle)
 
     def raise_replicas(self, job: MigrationJob) -> None:
@@ -143,7 +146,15 @@ class Surges:
         found = None if surge is None or not surge.is_planned else self._read(surge, job)
         return found if surge and found and found.is_raised_by(_manager_of(job), surge) else None
 
+    def _why_not_of(self, found: Scaled, pod: Pod | None) -> str:
+        """What says that another workload decides the replicas of `pod`, "" where it is `found`."""
+        own = None if pod is None else self._workload_of(pod)
+        is_own = isinstance(own, Scaled) and own.uid == found.uid
+        return "" if pod is None or is_own else f"{found.text} is not the workload of pod {pod.key}"
+
     def _read(self, surge: Surge, job: MigrationJob) -> Scaled | None:
+        if not (is_object_name(job.pod_namespace) and is_object_name(surge.name)):
+            return None
         found = self._objects.read(owner_path(surge.kind, job.pod_namespace, surge.name), decode_scaled)
         return found if found is not None and found.uid == surge.uid else None
 

@@ -231,7 +231,7 @@ class JobKeeper:
         if not job.reservation_name:
             return Seen(pod)
         room, replacement = self._provider_of(job).look(job, self._now())
-        return Seen(pod, room, replacement, self._surges.look(job))
+        return Seen(pod, room, replacement, self._surges.look(job, pod))
 
     def _do(self, job: MigrationJob, step: _Doable, pod: Pod | None) -> MigrationJob | None:
         match step:

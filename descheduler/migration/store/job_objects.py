@@ -12,7 +12,7 @@ from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.store.broken_jobs import BrokenJob, decode_any_job, failed_status
 from descheduler.migration.store.journal import FoundJobs, NewJob, if_same
 from descheduler.migration.store.live_jobs import decode_live_job
-from descheduler.migration.store.ours import job_differs
+from descheduler.migration.store.ours import job_differs, without_foreign_marks
 from descheduler.migration.store.unclear import create_surely, patch_surely
 from descheduler.migration.store.wire import annotations_patch, new_job_object, spec_patch, status_of
 from descheduler.model.koordinator.eviction_annotations import CREATED_BY_ANNOTATION
@@ -59,7 +59,7 @@ class JobObjects:
 
     def found(self) -> FoundJobs:
         """All jobs of the cluster, whoever created them, and what cannot be read or only says that it is ours."""
-        found = self._objects.list_readable(LIST_PATH, decode_any_job)
+        found = self._objects.list_readable(LIST_PATH, self._decode_any)
         jobs = tuple(each for each in found if isinstance(each, MigrationJob))
         self._broken = tuple(each for each in found if isinstance(each, BrokenJob))
         claimed = [job for job in jobs if job.annotations.get(CREATED_BY_ANNOTATION) == self._created_by]
@@ -75,7 +75,7 @@ class JobObjects:
     def create(self, wanted: NewJob, name: str) -> MigrationJob:
         """A new job. One whose creation had no clear answer is looked for by its name, which no other job has."""
         body = new_job_object(wanted, name, self._created_by)
-        return create_surely(self._objects, LIST_PATH, body, decode_live_job)
+        return create_surely(self._objects, LIST_PATH, body, self._decode)
 
     def find(self, name: str) -> MigrationJob | None:
         """The job of this name."""
@@ -102,7 +102,7 @@ class JobObjects:
         self._objects.delete(_path(job.name), uid=job.uid)
 
     def _read(self, name: str) -> MigrationJob | None:
-        found = self._objects.read(_path(name), decode_any_job)
+        found = self._objects.read(_path(name), self._decode_any)
         return found if isinstance(found, MigrationJob) else None
 
     def _patch(
@@ -115,7 +115,14 @@ class JobObjects:
     ) -> MigrationJob | None:
         metadata: dict[str, Any] = {"resourceVersion": job.resource_version, "uid": job.uid}
         body = {"metadata": metadata | ({"annotations": annotations} if annotations else {}), **patch}
-        return patch_surely(self._objects, _path(job.name), body, decode_live_job, is_done, subresource=subresource)
+        return patch_surely(self._objects, _path(job.name), body, self._decode, is_done, subresource=subresource)
+
+    def _decode(self, block: bytes) -> MigrationJob:
+        return without_foreign_marks(decode_live_job(block), self._created_by)
+
+    def _decode_any(self, block: bytes) -> MigrationJob | BrokenJob:
+        found = decode_any_job(block)
+        return without_foreign_marks(found, self._created_by) if isinstance(found, MigrationJob) else found
 
 
 def _changes(old: MigrationJob, new: MigrationJob) -> bool:

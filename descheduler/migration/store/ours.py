@@ -10,17 +10,24 @@ import re
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
-from descheduler.model.koordinator.eviction_annotations import CREATED_BY_ANNOTATION, PROVIDER_ANNOTATION
+from descheduler.model.koordinator.eviction_annotations import (
+    CREATED_BY_ANNOTATION,
+    PROVIDER_ANNOTATION,
+    SURGE_ANNOTATION,
+)
 from descheduler.model.koordinator.migration_job import MigrationJob
 from descheduler.model.text.printable import clipped
 
-__all__ = ["MAP_PREFIX", "Head", "decode_head", "job_differs"]
+__all__ = ["MAP_PREFIX", "Head", "decode_head", "job_differs", "without_foreign_marks"]
 
 MAP_PREFIX = "descheduler-job-"
 """Beginning of the names of ConfigMaps that hold jobs."""
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _MOST_SHOWN = 100
+_OF_POLICY = frozenset({SURGE_ANNOTATION, PROVIDER_ANNOTATION})
+"""Annotations that repeat what the policy says."""
 
 
 class _Metadata(msgspec.Struct):
@@ -57,3 +64,13 @@ def job_differs(job: MigrationJob, created_by: str, prefix: str = "") -> str:
     if not (job.has_passed and job.annotations.get(PROVIDER_ANNOTATION) and job.mode and job.pod_uid):
         return "it does not state all that jobs of this program state"
     return ""
+
+
+def without_foreign_marks(job: MigrationJob, created_by: str) -> MigrationJob:
+    """`job` with what it says of its surge and its provider only if this program has created it as `created_by`, as far
+    as its name tells: the policy alone says what is surged, and what holds room.
+    """
+    is_claimed = job.annotations.get(CREATED_BY_ANNOTATION) == created_by and _UUID.fullmatch(job.name)
+    if is_claimed or _OF_POLICY.isdisjoint(job.annotations):
+        return job
+    return replace(job, annotations={key: text for key, text in job.annotations.items() if key not in _OF_POLICY})

@@ -10,9 +10,11 @@ import pytest
 from descheduler.plan.outcome import OutcomeCode
 from tests.living.builders import deployment, living_cluster, node, reservation
 from tests.living.cluster import LivingCluster
+from tests.living.faults import FaultyWay
 from tests.migration.roads.test_missing_rights import Forbidding
 from tests.migration.roads.test_users_limits import user_job
-from tests.migration.roads.whole_runs import WAYS, live_run, policy_of
+from tests.migration.roads.whole_runs import SURGES, WAYS, live_run, policy_of
+from tests.migration.roads.whole_runs import world as whole_world
 
 JOBS = "podmigrationjobs.scheduling.koordinator.sh"
 KOORD = WAYS["reservations"]
@@ -71,6 +73,76 @@ def test_job_of_a_user_is_never_surged(surge: str) -> None:
 
     assert not cluster.api.sent("PATCH", "/scale")
     assert job_of(cluster)["status"]["phase"] == "Succeeded"
+
+
+@pytest.mark.parametrize("created_by", ["somebody", "descheduler-p"])
+def test_job_of_a_user_is_not_surged_whatever_is_written_into_it_meanwhile(created_by: str) -> None:
+    cluster = asked()
+    cluster_of_victim(cluster)
+    passage = FaultyWay(cluster.api)
+    surge = {"kind": "Deployment", "name": "victim", "uid": "deployment-shop-victim"}
+    written = {"koordinator.sh/job-created-by": created_by, SURGE: json.dumps(surge)}
+    passage.before("POST", "/reservations", lambda: write(cluster, "job", written))
+
+    live_run(cluster, policy_of(KOORD, maxMigratingPerWorkload="1", maxUnavailablePerWorkload="1"), passage)
+
+    assert job_of(cluster)["metadata"]["annotations"].keys() >= written.keys()
+    assert not cluster.api.sent("PATCH", "/scale")
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        pytest.param("victim", "Deployment shop/victim is not the workload of pod shop/", id="another workload"),
+        pytest.param("../../nodes/n1", "Deployment ../../nodes/n1 does not exist any more", id="a path"),
+    ],
+)
+def test_surge_scales_no_other_workload_than_that_of_its_pod(name: str, told: str) -> None:
+    cluster = whole_world(SURGES["surges with reservations"])
+    cluster_of_victim(cluster)
+    passage = FaultyWay(cluster.api)
+    surge = {"isRequired": True, "kind": "Deployment", "name": name, "uid": "deployment-shop-victim"}
+
+    edited = list[str]()
+
+    def edit() -> None:
+        job = cluster.all(JOBS)[0]
+        edited.append(job["spec"]["podRef"]["name"])
+        write(cluster, job["metadata"]["name"], {SURGE: json.dumps(surge)})
+
+    passage.before("POST", "/reservations", edit)
+    result = live_run(cluster, policy_of(SURGES["surges with reservations"]), passage)
+
+    paths = [call.request.path for call in cluster.api.calls]
+    assert not [path for path in paths if "nodes/n1" in path or path.endswith("/victim/scale")]
+    (outcome,) = [each for each in result.outcomes if [each.eviction.name] == edited]
+    assert outcome.code is OutcomeCode.NOT_SURGED
+    assert told in outcome.message
+    assert sum(each.code is OutcomeCode.DONE for each in result.outcomes) == len(result.outcomes) - 1 == 1
+
+
+@pytest.mark.parametrize("provider", ["placeholder", "none"])
+def test_job_of_a_user_does_not_choose_what_holds_its_room(provider: str) -> None:
+    cluster = asked(annotations={"descheduler/reservation-provider": provider})
+
+    run(cluster, maxMigratingPerWorkload="1", maxUnavailablePerWorkload="1")
+
+    created = [call.request.path.rsplit("/", 1)[-1] for call in cluster.api.sent("POST")]
+    assert created.count("reservations") == 2
+    assert "pods" not in created
+    assert job_of(cluster)["status"]["phase"] == "Succeeded"
+
+
+def cluster_of_victim(cluster: LivingCluster) -> None:
+    """Adds a Deployment with one pod, which nobody asks anything of."""
+    for each in deployment("victim", 1, on=["n2"], cpu="100m", scheduler=KOORD.scheduler):
+        cluster.add(each)
+    cluster.clock.sleep(30)
+
+
+def write(cluster: LivingCluster, name: str, annotations: dict[str, str]) -> None:
+    """Somebody sets annotations of a job."""
+    cluster.store.edit(JOBS, name, "", lambda job: job["metadata"].setdefault("annotations", {}).update(annotations))
 
 
 def test_damaged_surge_of_an_earlier_run_is_none() -> None:
