@@ -60,7 +60,7 @@ class DynamicResources:
         self._has_templates = CLAIM_TEMPLATE_KIND in cluster.snapshot.kinds
         self._knows_order = knows_order(version)
         self._resources = ExtendedResources(cluster, profile)
-        self.interactions = ClaimInterplay(self._resources.classes)
+        self.interactions = ClaimInterplay(self._resources.served.classes)
         self._claims = ClaimsOfPod(cluster.snapshot, self.ledger.claims)
         objects, rules = cluster.snapshot.objects, DeviceRules.of(version)
         self._world = DeviceWorld(
@@ -69,7 +69,7 @@ class DynamicResources:
             self.ledger.claims,
             rules,
             classes={each.name: each for each in objects.get(DEVICE_CLASS_KIND, ())},
-            by_resource=self._resources.classes,
+            served=self._resources.served,
             now=cluster.snapshot.taken_at,
         )
 
