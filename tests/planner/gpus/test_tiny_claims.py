@@ -49,11 +49,11 @@ def best(snapshot: Snapshot) -> tuple[int, int]:
     """The fewest pods that wait, and with how many evictions, whatever their order; pods stay that are not counted."""
     counts = LandingProver(snapshot).openings().parts
     placed = [pod for pod in snapshot.pods if pod.node_name and not counts.why_uncounted(pod)]
-    found = []
+    found: list[tuple[int, int]] = []
     for victims in chain.from_iterable(combinations(placed, number) for number in range(len(placed) + 1)):
-        numbers = {pending_after(snapshot, order) for order in permutations(victims)}
-        if None not in numbers and len(numbers) == 1:
-            found.append((*numbers, len(victims)))
+        first, *rest = {pending_after(snapshot, order) for order in permutations(victims)}
+        if first is not None and not rest:
+            found.append((first, len(victims)))
     return min(found)
 
 
