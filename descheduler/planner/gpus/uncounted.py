@@ -12,7 +12,7 @@ __all__ = ["Uncounted"]
 
 
 class Uncounted:
-    """Those of some pods, each with the reason; `placed` ones stay where they are."""
+    """Such pods, each with the reason; `placed` ones stay where they are."""
 
     def __init__(self, pods: Iterable[Pod], openings: Openings) -> None:
         found = [(pod, why) for pod in pods if (why := openings.parts.why_uncounted(pod))]
