@@ -159,6 +159,10 @@ class Reason(Enum):
         "the namespace of the pod is being deleted; the API server refuses evictions in it",
     )
     CLAIM_TERMINATING = "ClaimTerminating", "a resource claim of the pod is being deleted"
+    NO_EXECUTE = (
+        "NoExecute",
+        "a device of the pod has a taint of effect NoExecute, for which kube-controller-manager deletes the pod itself",
+    )
     MISSING_UID = "MissingUID", "the pod has no UID, so the API server does not store it"
     ALREADY_REQUESTED = "AlreadyRequested", "another controller already evicts the pod"
     API_REFUSED = "APIRefused", "the API server refused the eviction"

@@ -13,6 +13,7 @@ from descheduler.plan.moves import PodIdentity, identity_of
 from descheduler.plan.search_watch import SearchState
 from descheduler.planner.args import MigrationPlannerArgs
 from descheduler.planner.asking import MovesTogether
+from descheduler.planner.gpus.uncounted import Uncounted
 from descheduler.planner.last_plan import PlannedTargets
 from descheduler.planner.move_waves import MoveWaves
 from descheduler.planner.objectives.cluster_objective import ClusterObjective
@@ -47,6 +48,7 @@ class Planning:
         self._cluster: ClusterProblem
         self._best_left_gain = 0.0
         self._search: PlanSearch
+        self._uncounted: Uncounted
         self._history: list[SearchPoint] = []
         self._none_can_leave = ""
         self._why_left = ""
@@ -79,6 +81,8 @@ class Planning:
         )
         self._search = search
         self._none_can_leave = why_none_can_leave(search.cluster, self._evictor)
+        counting = search.cluster.pods if self._objective.tells_gpus_apart else self._waiting
+        self._uncounted = Uncounted(counting, self._evictor.prover().openings())
         search.run(self._last)
         self._against = self._refused_in(search)
         watch.note(None)
@@ -97,7 +101,8 @@ class Planning:
         """What was said against pods of plans; where more might be reached, also of plans that were bettered since."""
         is_reached = search.best.figure <= search.bound[0]
         bettered = {} if is_reached else {uid: text for trial in search.trials for uid, text in trial.refused.items()}
-        return {**bettered, **search.against}
+        stay = {identity_of(pod): why for pod, why in self._uncounted.placed}
+        return {**stay, **bettered, **search.against}
 
     def _chosen(self, best: Trial, trials: Trials) -> Sequence[MovesTogether]:
         """The groups whose moves gain enough for what they disrupt; none where no plan gains anything."""
@@ -198,7 +203,8 @@ class Planning:
             sentence += f"; {self._why_left}"
         elif granted and least:
             sentence += f" (at least {least:,} {'is' if least == 1 else 'are'} needed)"
-        sentence = "; ".join(filter(None, (sentence, waves, *self._objective.remarks(self._against))))
+        uncounted = self._uncounted.texts() if after else ()
+        sentence = "; ".join(filter(None, (sentence, waves, *uncounted, *self._objective.remarks(self._against))))
         return Goal(
             self._objective.name,
             (self._level(after, figure_bound),),

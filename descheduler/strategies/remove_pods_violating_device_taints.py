@@ -26,6 +26,7 @@ from descheduler.model.resource_claims import (
 )
 from descheduler.model.selection.taints import NO_EXECUTE, NO_SCHEDULE, Taint, Tolerance
 from descheduler.model.text.duration import later
+from descheduler.model.verdict import Reason, refuse
 from descheduler.plan.facts import PluginFacts
 from descheduler.policy.plugin import ArgsProblem, Needs
 from descheduler.policy.shared_args import Args, LabelSelectorArg, Namespaces, check_namespaces, check_selector
@@ -37,8 +38,7 @@ from descheduler.strategies.shared.selection import Selection
 
 __all__ = ["RemovePodsViolatingDeviceTaints", "RemovePodsViolatingDeviceTaintsArgs", "needs", "validate_args"]
 
-_LEFT_ALONE = "kube-controller-manager deletes pods for NoExecute (effects: [NoSchedule, NoExecute] evicts them here)"
-
+_LEFT = "kube-controller-manager deletes pods for NoExecute (effects: [NoSchedule, NoExecute] evicts them here)"
 _LEFT_FOR_A_TIME = "kube-controller-manager deletes pods for NoExecute until tolerationSeconds and gracePeriod are over"
 
 
@@ -104,24 +104,37 @@ class RemovePodsViolatingDeviceTaints:
         self._claims = _Claims(handle.view.snapshot)
         self._now = handle.now
         self._taints: Mapping[DeviceId, Sequence[DeviceTaint]] = {}
-        self._num_left_alone = 0
+        self._left = refuse(Reason.NO_EXECUTE, _LEFT_FOR_A_TIME if NO_EXECUTE in self._effects else _LEFT)
+        self._num_left = 0
         self._selection = Selection()
 
     def deschedule(self, nodes: Sequence[Node]) -> None:
-        """Evicts node by node every active pod with a device of which its claim does not tolerate a taint."""
+        """Evicts node by node every active pod with a device of which its claim does not tolerate a taint.
+
+        Pods that are left to kube-controller-manager are reported, also where a limit ends the evictions.
+        """
         self._selection = Selection(self._rules())
         self._taints = dict(self._tainted())
-        for node in nodes if self._taints else ():
-            pods = self._view.active_pods_on(node.name)
-            self._num_left_alone += sum(self._is_left_alone(pod) for pod in pods)
-            selected = self._selection.of(pods)
-            victims = [pod for pod in selected if self._evictor.lets_go(pod, self._selection.reason)]
+        selected = [self._selected_on(node) for node in nodes] if self._taints else []
+        for pods in selected:
+            victims = [pod for pod in pods if self._evictor.lets_go(pod, self._selection.reason)]
             if not evict_from_node(self._evictor, victims, self._selection.reason):
                 return
 
+    def _selected_on(self, node: Node) -> list[Pod]:
+        """The pods of a node to evict. Those that are left to kube-controller-manager are noted as kept."""
+        victims = []
+        for pod in self._selection.of(self._view.active_pods_on(node.name)):
+            if self._first(pod) is not None:
+                victims.append(pod)
+            else:
+                self._num_left += 1
+                self._evictor.keep(pod, self._left, self._selection.reason(pod))
+        return victims
+
     def facts(self) -> PluginFacts:
         """How many devices have taints that count, and how many pods are left to kube-controller-manager."""
-        counted = Counter({"taintedDevices": len(self._taints), "podsLeftToNoExecute": self._num_left_alone})
+        counted = Counter({"taintedDevices": len(self._taints), "podsLeftToNoExecute": self._num_left})
         facts = replace(self._selection.facts(), counts=dict(counted))
         return facts if self._taints else replace(facts, why_nothing=f"no device has a taint {self._that_counts()}")
 
@@ -148,11 +161,19 @@ class RemovePodsViolatingDeviceTaints:
         )
         yield Match(
             "tolerations",
-            lambda pod: self._first(pod) is not None,
-            self._why_tolerated,
+            lambda pod: self._first(pod) is not None or self._first_left(pod) is not None,
+            lambda _: "its resource claims tolerate the taints of their devices",
             "every resource claim tolerates the taints of its devices",
-            lambda pod: self._words(*found) if (found := self._first(pod)) is not None else "",
+            self._why,
         )
+
+    def _why(self, pod: Pod) -> str:
+        """The taint for which the pod is evicted, else the one for which it is left to kube-controller-manager."""
+        found = self._first(pod)
+        if found is not None:
+            return self._words(*found)
+        left = self._first_left(pod)
+        return "" if left is None else f"device {'/'.join(left[0])} has taint {_taint_text(left[1])}"
 
     def _first(self, pod: Pod) -> tuple[DeviceId, Taint] | None:
         """The first device of the pod with a taint that counts and is not tolerated."""
@@ -181,19 +202,14 @@ class RemovePodsViolatingDeviceTaints:
         period = (self._args.grace_period or timedelta(0)) + timedelta(seconds=min(times, default=0))
         return later(taint.added_at or self._now, period)
 
-    def _is_left_alone(self, pod: Pod) -> bool:
-        """Whether a device of the pod has a taint for which kube-controller-manager deletes the pod, now or later."""
+    def _first_left(self, pod: Pod) -> tuple[DeviceId, Taint] | None:
+        """The first device of the pod with a taint for which kube-controller-manager deletes the pod, now or later."""
         for result in _results(self._claims.of(pod)):
             for taint in self._taints.get(result.device, ()):
                 left_until = self._left_until(result, taint) if taint.effect == NO_EXECUTE else None
                 if left_until is not None and (NO_EXECUTE not in self._effects or left_until > self._now):
-                    return True
-        return False
-
-    def _why_tolerated(self, pod: Pod) -> str:
-        if self._is_left_alone(pod):
-            return _LEFT_FOR_A_TIME if NO_EXECUTE in self._effects else _LEFT_ALONE
-        return "its resource claims tolerate the taints of their devices"
+                    return result.device, taint
+        return None
 
     def _tainted(self) -> Iterator[tuple[DeviceId, Sequence[DeviceTaint]]]:
         """Devices with taints of these keys and drivers."""
@@ -212,10 +228,7 @@ class RemovePodsViolatingDeviceTaints:
 
     @staticmethod
     def _words(device: DeviceId, taint: Taint) -> str:
-        value = f"={taint.value}" if taint.value else ""
-        return (
-            f"its resource claim does not tolerate taint {taint.key}{value}:{taint.effect} of device {'/'.join(device)}"
-        )
+        return f"its resource claim does not tolerate taint {_taint_text(taint)} of device {'/'.join(device)}"
 
     def _that_counts(self) -> str:
         """Which taints count, as the end of a sentence."""
@@ -246,3 +259,8 @@ def _results(claims: Iterable[ResourceClaim]) -> Iterator[AllocationResult]:
     for claim in claims:
         if claim.allocation is not None:
             yield from claim.allocation.results
+
+
+def _taint_text(taint: Taint) -> str:
+    value = f"={taint.value}" if taint.value else ""
+    return f"{taint.key}{value}:{taint.effect}"

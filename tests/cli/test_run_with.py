@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -50,6 +51,21 @@ def test_explanation_is_that_of_the_plan(descheduler: Descheduler, tmp_path: Pat
         "unwanted",
         "evicted",
     ]
+
+
+def test_plan_names_the_pods_that_kube_controller_manager_would_delete(
+    descheduler: Descheduler, tmp_path: Path
+) -> None:
+    file = tmp_path / "rule.yaml"
+    file.write_text(RULE.replace("NoSchedule", "NoExecute"))
+    arguments = ("run", "--config", PROFILE, "--snapshot", SAMPLE, "--with", file)
+
+    plan, table = json.loads(descheduler(*arguments, "-o", "json").out), descheduler(*arguments).out
+
+    left = {each["pod"]["name"] for each in plan["refusals"] if each["code"] == "NoExecute"}
+    assert left == {"lost-0", "slice-1"}
+    assert "slice-1" not in {move["pod"]["name"] for move in plan["moves"]}
+    assert re.search("^2 +NoExecute +kube-controller-manager deletes pods for NoExecute .*lost-0", table, re.MULTILINE)
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,13 @@
 """Which programs the end-to-end tests run, and from which pinned module each one comes.
 
-The versions themselves stand in the `go.mod` files under `components/` and nowhere else.
+The versions themselves stand in the `go.mod` files under `components/` and nowhere else. The environment variable
+`E2E_KUBERNETES` chooses the minor version of Kubernetes.
 """
 
 from __future__ import annotations
 
 import hashlib
+import os
 import platform
 import re
 from collections.abc import Mapping
@@ -93,17 +95,34 @@ def _kubernetes_program(name: str) -> Program:
     return Program(name, f"{_KUBERNETES}/cmd/{name}", _KUBERNETES, ("--version",))
 
 
-CONTROL_PLANE = Pins(
-    "control-plane",
-    (
+def _control_plane(name: str) -> Pins:
+    programs = (
         Program("etcd", _ETCD, _ETCD, ("--version",)),
         _kubernetes_program("kube-apiserver"),
         _kubernetes_program("kube-controller-manager"),
         _kubernetes_program("kube-scheduler"),
         Program("kwok", f"{_KWOK}/cmd/kwok", _KWOK, ("--version",)),
-    ),
-    stamps={f"k8s.io/component-base/version.{name}": _KUBERNETES for name in ("gitVersion", "gitMajor", "gitMinor")},
-)
+    )
+    stamped = ("gitVersion", "gitMajor", "gitMinor")
+    return Pins(name, programs, stamps={f"k8s.io/component-base/version.{each}": _KUBERNETES for each in stamped})
+
+
+CONTROL_PLANES = {"1.36": _control_plane("control-plane"), "1.37": _control_plane("control-plane-1.37")}
+"""Minor version of Kubernetes → its control plane."""
+
+
+def control_plane(environment: Mapping[str, str]) -> Pins:
+    """The control plane that `E2E_KUBERNETES` names, the first of the table without it.
+
+    Raises ValueError for a version that is not pinned.
+    """
+    version = environment.get("E2E_KUBERNETES") or next(iter(CONTROL_PLANES))
+    if version not in CONTROL_PLANES:
+        raise ValueError(f"E2E_KUBERNETES={version}: pinned are {', '.join(CONTROL_PLANES)}")
+    return CONTROL_PLANES[version]
+
+
+CONTROL_PLANE = control_plane(os.environ)
 PEERS = (
     Pins(
         "descheduler",

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from tests.e2e.binaries import BinariesMissingError, cache_root, resolve
-from tests.e2e.pins import CONTROL_PLANE, Pins
+from tests.e2e.pins import CONTROL_PLANES, Pins, control_plane
 
-_ETCD = Pins("control-plane", CONTROL_PLANE.programs[:1])
+_ETCD = Pins("control-plane", control_plane({}).programs[:1])
 
 
 @pytest.fixture
@@ -66,6 +67,20 @@ def test_cached_program_needs_no_go(bare_machine: Path) -> None:
     binaries = resolve([_ETCD])
 
     assert binaries["etcd"] == etcd
+
+
+@pytest.mark.parametrize("minor", CONTROL_PLANES)
+def test_all_modules_of_kubernetes_are_of_the_version_that_is_chosen(minor: str) -> None:
+    pins = control_plane({"E2E_KUBERNETES": minor})
+
+    parts = re.findall(r"^\tk8s.io/\S+ => k8s.io/\S+ (v\S+)$", (pins.folder / "go.mod").read_text(), re.MULTILINE)
+    assert {*parts} == {pins.version("k8s.io/kubernetes").replace("v1.", "v0.", 1)}
+    assert pins.version("k8s.io/kubernetes").startswith(f"v{minor}.")
+
+
+def test_version_that_is_not_pinned_is_refused() -> None:
+    with pytest.raises(ValueError, match=re.escape("E2E_KUBERNETES=1.30: pinned are 1.36, 1.37")):
+        control_plane({"E2E_KUBERNETES": "1.30"})
 
 
 def _install(folder: Path, name: str, version: str) -> Path:

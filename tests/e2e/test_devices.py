@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from descheduler.cycle.options import RunResult
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.cycle.run import run_with
 from descheduler.policy.load import load_policy
@@ -69,10 +70,19 @@ def test_pods_leave_tainted_devices_within_their_budgets(cluster: Cluster, taint
 
 
 def test_kube_controller_manager_deletes_pods_for_no_execute_whatever_their_budgets_allow(cluster: Cluster) -> None:
-    found = left(cluster, "NoExecute", lambda _cluster: None)
+    """A run that comes before names all of them and evicts none."""
+    runs: list[RunResult] = []
 
-    assert found.num_evictions == 2 * NUM_TAINTED
-    assert found.num_violations > 0
+    def taint_and_run(cluster: Cluster, devices: Sequence[str], taint: Object) -> None:
+        with cluster.asleep():
+            tainted(cluster, devices, taint)
+            runs.append(run_profile(cluster))
+
+    found = left(cluster, "NoExecute", lambda _cluster: None, taint_and_run)
+
+    assert (found.num_evictions, found.num_violations > 0) == (2 * NUM_TAINTED, True)
+    assert [len(run.outcomes) for run in runs] == [0]
+    assert [each.verdict.code for run in runs for each in run.decisions.refusals] == ["NoExecute"] * 2 * NUM_TAINTED
 
 
 @pytest.mark.parametrize(
@@ -134,13 +144,18 @@ def fill(cluster: Cluster) -> None:
 
 def evict_by_profile(cluster: Cluster) -> None:
     """Runs of the shipped profile, each when the replacements of the one before are ready, until none evicts a pod."""
-    text = PROFILE.read_text().replace(VERIFIED, f"{VERIFIED}\n        args: {{featureGates: {{{GATE}: true}}}}", 1)
     for _ in range(MOST_RUNS):
-        policy, client = load_policy(text, REGISTRY), Witness(cluster.kubeconfig).client()
-        if not run_with(client, policy, FAST, Watch(), now=datetime.now(UTC)).outcomes:
+        if not run_profile(cluster).outcomes:
             return
         wait_ready(cluster)
     pytest.fail(f"{MOST_RUNS} runs were too few")
+
+
+def run_profile(cluster: Cluster) -> RunResult:
+    """One run of the shipped profile."""
+    text = PROFILE.read_text().replace(VERIFIED, f"{VERIFIED}\n        args: {{featureGates: {{{GATE}: true}}}}", 1)
+    policy, client = load_policy(text, REGISTRY), Witness(cluster.kubeconfig).client()
+    return run_with(client, policy, FAST, Watch(), now=datetime.now(UTC))
 
 
 def wait_ready(cluster: Cluster) -> None:

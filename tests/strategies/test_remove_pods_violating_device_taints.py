@@ -129,10 +129,54 @@ def test_reason_names_taint_and_device() -> None:
     assert move.reason == (f"its resource claim does not tolerate taint broken=yes:NoSchedule of device {GPU}/a/gpu-0")
 
 
-def test_pods_that_are_left_to_kube_controller_manager_are_counted() -> None:
-    (facts,) = run(world(taint("NoExecute"))).facts.values()
+def test_pods_that_are_left_to_kube_controller_manager_are_counted_and_named() -> None:
+    decisions = run(world(taint("NoExecute")))
 
+    (facts,), (kept,) = decisions.facts.values(), decisions.refusals
     assert facts.counts == {"taintedDevices": 1, "podsLeftToNoExecute": 1}
+    assert (kept.pod.name, kept.verdict.code, kept.reason) == (
+        "p",
+        "NoExecute",
+        f"device {GPU}/a/gpu-0 has taint broken=yes:NoExecute",
+    )
+    assert kept.verdict.message == (
+        "kube-controller-manager deletes pods for NoExecute (effects: [NoSchedule, NoExecute] evicts them here)"
+    )
+
+
+def test_pods_of_other_namespaces_are_not_reported() -> None:
+    decisions = run(world(taint("NoExecute")), namespaces={"exclude": ["default"]})
+
+    (facts,) = decisions.facts.values()
+    assert (facts.counts["podsLeftToNoExecute"], [*decisions.refusals]) == (0, [])
+
+
+def test_taint_that_counts_evicts_also_beside_one_that_is_left_to_kube_controller_manager() -> None:
+    decisions = run(world(taint("NoExecute"), taint()))
+
+    assert (evicted(decisions), [*decisions.refusals]) == (["p"], [])
+
+
+def test_pods_that_are_left_are_reported_also_where_a_limit_ends_the_evictions() -> None:
+    references = [{"name": "d", "resourceClaimName": "d"}]
+    objects = [
+        *world(taint()),
+        slice_of("c", device("gpu-0", taints=[taint("NoExecute")])),
+        node_object("c"),
+        claim("d", request("r"), devices=["gpu-0"], node="c", consumers=["default-q"]),
+        pod_object("q", node="c", spec={"resourceClaims": references}),
+    ]
+
+    decisions = decide(
+        load_policy({**policy_with(PLUGIN), "maxNoOfPodsToEvictTotal": 0}, REGISTRY),
+        snapshot_from_objects(objects),
+        now=NOW,
+    )
+
+    assert {each.pod.name: each.verdict.code for each in decisions.refusals} == {
+        "p": "LimitReached",
+        "q": "NoExecute",
+    }
 
 
 def test_pod_is_evicted_where_its_replacement_gets_another_device() -> None:

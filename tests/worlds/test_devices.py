@@ -49,7 +49,8 @@ def test_pods_get_other_devices() -> None:
 def test_pods_that_would_get_the_same_or_no_devices_stay() -> None:
     kept = {refusal.pod.name: refusal.code for refusal in plan().refusals}
 
-    assert kept == {"large-0": "NoLanding", "serve-0": "SelectedAgain", "serve-1": "SelectedAgain"}
+    left = {"lost-0": "NoExecute"}
+    assert kept == {"large-0": "NoLanding", "serve-0": "SelectedAgain", "serve-1": "SelectedAgain", **left}
 
 
 def test_pod_on_a_lost_device_is_left_to_kube_controller_manager() -> None:

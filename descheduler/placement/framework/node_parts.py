@@ -56,6 +56,9 @@ class NodeParts(Protocol):
     def need_of(self, pod: Pod, most_memory: int) -> PartNeed | None:
         """What `pod`, or its replacement, asks for, as `need`."""
 
+    def why_uncounted(self, pod: Pod) -> str:
+        """Why it cannot be told which parts `pod`, or its replacement, asks for, a sentence; empty where it can."""
+
 
 class NoParts:
     """Of a cluster in which no plugin hands any out, and the base of parts that pods do not get by requests."""
@@ -91,3 +94,8 @@ class NoParts:
         """Never any."""
         del pod, most_memory
         return None
+
+    def why_uncounted(self, pod: Pod) -> str:
+        """Nothing is uncounted."""
+        del pod
+        return ""

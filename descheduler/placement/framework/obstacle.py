@@ -82,7 +82,7 @@ class Obstacle:
     """What one plugin has against a pod, on one node or everywhere; `reasons` are the scheduler's words.
 
     `facts` are what the reasons are made from, in the same order; empty where there is nothing to tell but words.
-    `is_brief` marks a state of seconds, after which the scheduler may say something else.
+    `is_brief` marks a state of seconds, or one that hangs on when the scheduler was started: it may say something else.
     """
 
     plugin: str

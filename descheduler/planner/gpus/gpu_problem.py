@@ -48,9 +48,10 @@ def with_gpus(cluster: ClusterProblem, openings: Openings) -> GpuProblem:
     placed = zip(cluster.pods, cluster.problem.assignment.tolist(), needs, strict=True)
     places = [None if at == PENDING else (at, _minors(openings, pod, need, gpus[at])) for pod, at, need in placed]
     choices = GpuChoices(gpus, needs, places)
+    uncounted = [parts.why_uncounted(pod) for pod in cluster.pods]
     is_known = [
-        place is None or len(place[1]) == count or not gpus[place[0]]
-        for place, count in zip(places, choices.counts.tolist(), strict=True)
+        place is None or (not why and (len(place[1]) == count or not gpus[place[0]]))
+        for place, count, why in zip(places, choices.counts.tolist(), uncounted, strict=True)
     ]
     problem = _divided(cluster.problem, units_of(cluster.allocatable), choices, places)
     evictable = problem.evictable & np.array(is_known, dtype=bool)

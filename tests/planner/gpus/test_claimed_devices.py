@@ -18,6 +18,7 @@ from descheduler.plan.decisions import Decisions
 from descheduler.policy.load import load_policy
 from tests.builders import NOW, Object, node_object, owner, pod_object
 from tests.placement.plugins.dynamic_resources.worlds import (
+    GPU,
     NO_DEVICE_OBJECTS,
     any_of,
     claim,
@@ -39,6 +40,8 @@ TEMPLATES = [
     template("whole", request("r", f"{KIND} == 'whole'")),
     template("any", any_of("r", gpu=request("", f"{KIND} == 'gpu'"), whole=request("", f"{KIND} == 'whole'"))),
     template("fewer", any_of("r", two=request("", f"{KIND} == 'gpu'", count=2), one=request("", f"{KIND} == 'gpu'"))),
+    template("all", request("r", f"{KIND} == 'gpu'", allocationMode="All")),
+    template("both", request("g", f"{KIND} == 'gpu'"), request("n", f"{KIND} == 'nic'")),
     template("either", any_of("r", gpu=request("", f"{KIND} == 'gpu'"), half=request("", f"{KIND} == 'half'"))),
 ]
 
@@ -78,6 +81,11 @@ def running(name: str, node: str, of: str, *devices: str) -> Iterator[Object]:
     yield workload_object(f"ReplicaSet/{name}", template=pod_object("t", spec=spec))
 
 
+def nics() -> Object:
+    """Devices that all nodes can use."""
+    return slice_of("", *(device(f"nic-{place}", {"kind": "nic"}) for place in range(4)), pool="net", allNodes=True)
+
+
 def pending(name: str, of: str) -> Object:
     spec = {"resourceClaims": [{"name": "gpu", "resourceClaimTemplateName": of}]}
     return pod_object(name, node="", phase="Pending", owners=[owner("ReplicaSet/new")], spec=spec)
@@ -90,11 +98,11 @@ def snapshot_of(*objects: Object) -> Snapshot:
     )
 
 
-def run(objective: Object, *objects: Object) -> Decisions:
-    planner: Object = {"objectives": [objective], "timeLimit": "2s", "workLimit": 1}
+def run(objective: Object, *objects: Object, packs: bool = True) -> Decisions:
+    planner: Object = {"objectives": [objective], "timeLimit": "60s", "workLimit": 1}
     snapshot = snapshot_of(*objects)
     setting = RunSetting(processed_nodes=snapshot.nodes)
-    return decide(load_policy(verified(planner), REGISTRY), snapshot, now=NOW, setting=setting)
+    return decide(load_policy(verified(planner, packs=packs), REGISTRY), snapshot, now=NOW, setting=setting)
 
 
 SPREAD = [*gpus("a"), *gpus("b"), *running("p", "a", "one", "gpu-0"), *running("q", "b", "one", "gpu-0")]
@@ -109,6 +117,8 @@ HALVES = [*card("a"), *card("b"), *running("p", "a", "half", "half-0"), *running
         pytest.param(SPREAD, "two", id="two GPUs"),
         pytest.param(HALVES, "whole", id="a card that pods have halves of"),
         pytest.param(HALVES, "any", id="a GPU or such a card"),
+        pytest.param(SPREAD, "all", id="all GPUs of a node"),
+        pytest.param([*SPREAD, nics()], "two", id="two GPUs beside devices of all nodes"),
     ],
 )
 def test_room_is_made_for_a_pod_that_needs_the_devices_of_one_node(objects: list[Object], wanted: str) -> None:
@@ -140,17 +150,71 @@ def test_no_node_of_the_cluster_has_devices() -> None:
         pytest.param("half", PartNeed(1, 50, 50), id="a half of a card"),
         pytest.param("whole", PartNeed(1, 100, 100), id="a whole card"),
         pytest.param("any", PartNeed(1, 100, 100), id="alternatives of the same share"),
-        pytest.param("either", None, id="alternatives of different shares"),
-        pytest.param("fewer", None, id="alternatives of different numbers"),
+        pytest.param("either", PartNeed(1, 50, 50), id="the smaller share of alternatives"),
+        pytest.param("fewer", PartNeed(1, 100, 100), id="the smaller number of alternatives"),
+        pytest.param("all", PartNeed(2, 100, 100), id="all devices of a node"),
+        pytest.param("both", PartNeed(1, 100, 100), id="a device of one node beside one of all nodes"),
         pytest.param("none", None, id="no template"),
     ],
 )
 def test_claims_ask_for_shares_of_parts(of: str, need: PartNeed | None) -> None:
-    snapshot = snapshot_of(*gpus("a"), *card("b"), pending("new", of))
+    snapshot = snapshot_of(*gpus("a"), *card("b"), nics(), pending("new", of))
 
     parts = LandingProver(snapshot).openings().parts
 
     assert parts.need_of(snapshot.pods[0], 0) == need
+
+
+@pytest.mark.parametrize(
+    ("of", "why"),
+    [
+        pytest.param("one", "", id="one device"),
+        pytest.param("any", "", id="alternatives of one size"),
+        pytest.param(
+            "fewer", "its resource claims have alternatives of different sizes (firstAvailable)", id="another number"
+        ),
+        pytest.param(
+            "all",
+            "its resource claims ask for all devices of a node (allocationMode: All), and nodes have other numbers",
+            id="all of nodes that have different numbers",
+        ),
+    ],
+)
+def test_pod_with_devices_stays_where_its_replacement_may_get_others(of: str, why: str) -> None:
+    snapshot = snapshot_of(*gpus("a"), *gpus("b", 3), *running("p", "a", of, "gpu-0"))
+
+    parts = LandingProver(snapshot).openings().parts
+
+    assert (parts.why_uncounted(snapshot.pods[0]), parts.need_of(snapshot.pods[0], 0) is None) == (why, bool(why))
+
+
+def test_devices_of_all_nodes_are_no_parts_that_a_pod_holds() -> None:
+    *objects, bound, workload = [*running("p", "a", "both", "gpu-1")]
+    bound["status"]["allocation"]["devices"]["results"].append(
+        {"request": "n", "driver": GPU, "pool": "net", "device": "nic-0"}
+    )
+    snapshot = snapshot_of(*gpus("a"), nics(), *objects, bound, workload)
+
+    parts = LandingProver(snapshot).openings().parts
+
+    assert (parts.held_by(snapshot.pods[0]), parts.need_of(snapshot.pods[0], 0)) == ((1,), PartNeed(1, 100, 100))
+
+
+def test_plan_names_the_pods_that_stay_for_their_claims() -> None:
+    """Room for two GPUs would take both pods elsewhere."""
+    fewer = running("p", "a", "fewer", "gpu-0")
+
+    decisions = run({"makeRoom": {}}, *gpus("a"), *gpus("b", 1), *fewer, pending("new", "two"))
+
+    why = "its resource claims have alternatives of different sizes (firstAvailable)"
+    assert evicted(decisions) == []
+    assert f"; 1 pod is not evicted (default/p: {why})" in goal_of(decisions).sentence
+
+
+def test_plan_names_the_pods_whose_devices_are_not_counted() -> None:
+    decisions = run({"makeRoom": {}}, *gpus("a"), *gpus("b", 3), *SPREAD[2:], pending("new", "all"))
+
+    assert "; devices of 1 pending pod are not counted (default/new: " in goal_of(decisions).sentence
 
 
 def test_parts_are_free_as_far_as_no_pod_has_their_devices() -> None:

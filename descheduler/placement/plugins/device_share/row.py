@@ -85,6 +85,11 @@ class GpuParts:
         """What it requests."""
         return self.need(pod.spec.requests, most_memory)
 
+    def why_uncounted(self, pod: Pod) -> str:
+        """Nothing: requests say it."""
+        del pod
+        return ""
+
     def need(self, requests: ResourceList, most_memory: int) -> PartNeed | None:
         """As DeviceShare reads the requests."""
         try:

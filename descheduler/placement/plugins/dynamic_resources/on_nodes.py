@@ -24,7 +24,7 @@ from descheduler.placement.plugins.dynamic_resources.reasons import (
     AttemptFailure,
     ClaimFault,
     DeviceFault,
-    while_published,
+    for_now,
 )
 from descheduler.placement.plugins.dynamic_resources.requests import AskedClaim, DeviceSelectors
 from descheduler.placement.plugins.dynamic_resources.rules import DeviceRules
@@ -37,7 +37,7 @@ from descheduler.placement.plugins.dynamic_resources.search.allocation import (
 )
 from descheduler.placement.plugins.dynamic_resources.search.misses import device_misses
 from descheduler.placement.plugins.dynamic_resources.usage import DeviceUsage
-from descheduler.placement.plugins.helper.device_resources import IMPLICIT
+from descheduler.placement.plugins.helper.device_resources import IMPLICIT, ServedResources
 from descheduler.placement.shadow.node_masks import BoolMask
 
 __all__ = ["ClaimsOnNodes", "DeviceWorld"]
@@ -65,13 +65,14 @@ class DeviceWorld:
         grants: ClaimGrants,
         rules: DeviceRules,
         classes: Mapping[str, DeviceClass],
-        by_resource: Mapping[str, DeviceClass],
+        served: ServedResources,
         now: datetime | None,
     ) -> None:
         self.nodes = nodes
         self.grants = grants
         self.classes = classes
-        self.by_resource = by_resource
+        self.by_resource = served.classes
+        self.contested = served.contested
         self.now = now
         self._pools = pools
         self._rules = rules
@@ -162,6 +163,7 @@ class ClaimsOnNodes(ClaimReserving):
         self.resources = extended_resources(pod)
         served = [name for name in self.resources if name in world.by_resource]
         self._is_served_by_classes = bool(served)
+        self._is_contested = any(name in world.contested for name in self.resources)
         self._open = [claim for claim in claims if claim.granted.allocation is None]
         self._allocated = [(claim, found) for claim in claims if (found := claim.granted.allocation) is not None]
         self._asked = [world.asked(claim) for claim in self._open]
@@ -172,7 +174,7 @@ class ClaimsOnNodes(ClaimReserving):
     @property
     def is_idle(self) -> bool:
         """Whether the plugin has nothing to do for the pod."""
-        return not self.claims and not self._is_served_by_classes
+        return not self.claims and not self._is_served_by_classes and not self._is_contested
 
     def why_unbound(self, node: int) -> ClaimFault | None:
         """Why the pod cannot be bound to a node although there are devices; None where it can."""
@@ -232,10 +234,10 @@ class ClaimsOnNodes(ClaimReserving):
         """The words for `bits`."""
         is_brief = bool(bits & BRIEF_BIT) or (bits == DeviceFault.ENDED.bit and self._ends_briefly)
         if bits & DeviceFault.ERROR.bit:
-            short = while_published(DeviceFault.ERROR) if is_brief else DeviceFault.ERROR.short
+            short = for_now(DeviceFault.ERROR) if is_brief else DeviceFault.ERROR.short
             return Obstacle.of(plugin, Code.ERROR, AttemptFailure(self._error(node), short), is_brief=is_brief)
         faults = [fault for fault in DeviceFault if bits & fault.bit]
-        facts: list[Fact] = [ClaimFault(each.reason, while_published(each)) if is_brief else each for each in faults]
+        facts: list[Fact] = [ClaimFault(each.reason, for_now(each)) if is_brief else each for each in faults]
         return Obstacle.of(plugin, Code.UNRESOLVABLE, *facts, is_brief=is_brief)
 
     def conclude(self, plugin: str, reached: BoolMask, *, is_sampled: bool) -> Conclusion | None:
@@ -251,7 +253,7 @@ class ClaimsOnNodes(ClaimReserving):
         if failed:
             unknown.append("an error on some nodes ends the attempt if the scheduler looks at them")
         doubt = Obstacle.of(plugin, Code.UNDECIDED, Unchecked(unknown[0], unknown[0])) if unknown else None
-        return Conclusion(doubt=doubt, is_brief=bool(brief.any()))
+        return Conclusion(doubt=doubt, is_brief=self._is_contested or bool(brief.any()))
 
     def raw_scores(self, feasible: BoolMask) -> NDArray[np.int64] | None:
         """Sums over the requests with alternatives, higher for earlier ones; None where no request has any."""
@@ -336,9 +338,8 @@ class ClaimsOnNodes(ClaimReserving):
         outcomes = np.full(number, _PLACES[AllocationOutcome.FITS], dtype=np.uint8)
         groups: dict[tuple[int, ...], tuple[list[AskedClaim], list[int]]] = {}
         for node in range(number):
-            fault = self._fault_of_resources(node)
-            if fault is not None:
-                bits[node] = fault.bit
+            bits[node] = self._bits_of_resources(node)
+            if bits[node]:
                 continue
             made = self.made_for(node)
             asked = self._asked if made is None else [*self._asked, self._world.asked(made)]
@@ -351,12 +352,14 @@ class ClaimsOnNodes(ClaimReserving):
                 answers[node] = theirs[node]
         return bits, answers, outcomes
 
-    def _fault_of_resources(self, node: int) -> DeviceFault | None:
+    def _bits_of_resources(self, node: int) -> int:
+        """What is against a node before its devices are looked at."""
         if self._is_left_over:
-            return DeviceFault.LEFT_OVER
+            return DeviceFault.LEFT_OVER.bit
         listed = self._listed(node)
-        is_unserved = any(name not in self._world.by_resource and name not in listed for name in self.resources)
-        return DeviceFault.UNSERVED if is_unserved else None
+        unserved = [name for name in self.resources if name not in self._world.by_resource and name not in listed]
+        is_brief = all(name in self._world.contested for name in unserved)
+        return DeviceFault.UNSERVED.bit | (BRIEF_BIT if is_brief else 0) if unserved else 0
 
     def _is_available(self, node: int) -> bool:
         return all(

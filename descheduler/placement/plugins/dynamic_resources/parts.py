@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -35,11 +35,34 @@ class _Share(NamedTuple):
     percent: int
 
 
+class _Size(NamedTuple):
+    """So many parts, and percent of each; 0 of devices that are no parts."""
+
+    number: int
+    percent: int
+
+
+class _Counted(NamedTuple):
+    """What the claims of a pod ask for at `least`, and why it may be more, or cannot be told."""
+
+    least: PartNeed | None
+    why_not: str
+
+
+_NOTHING = _Counted(None, "")
+_ALTERNATIVES = "its resource claims have alternatives of different sizes (firstAvailable)"
+_OTHER_SIZES = "its resource claims ask for devices of different sizes"
+_NO_PARTS = "its resource claims select devices that are tainted, or that several pods or nodes can use"
+_ALL = "its resource claims ask for all devices of a node (allocationMode: All), and nodes have other numbers"
+_ADMIN = "its resource claims have access to devices in use (adminAccess)"
+
+
 class ClaimParts(NoParts):
     """A part is a device, or a set of counters that the partitions of one device share; both on one node alone.
 
-    Devices that several pods may share, that have taints or that several nodes can use are no parts: pods that may get
-    one ask for no part. Alternatives have to ask for the same number and share of parts.
+    Devices that several pods may share, that have taints or that several nodes can use are no parts: requests that may
+    get one cannot be counted, and those that get no others ask for nothing. `All` counts where that is the same number
+    on each node and no device is left beside it.
     """
 
     def __init__(self, cluster: ShadowCluster) -> None:
@@ -56,7 +79,7 @@ class ClaimParts(NoParts):
         self.is_listed = bool(objects.get(SLICE_KIND))
         self._shares: dict[int, Mapping[DeviceId, _Share]] = {}
         self._states: dict[int, Mapping[int, FreePart]] = {}
-        self._needs: dict[int, tuple[PodSpec, PartNeed | None]] = {}
+        self._needs: dict[int, tuple[PodSpec, _Counted]] = {}
 
     def state(self, node: int) -> object:
         """What is free of each part, which is the same object until that changes."""
@@ -81,53 +104,88 @@ class ClaimParts(NoParts):
         shares, parts = self._shares_on(node), set[int]()
         for claim in claims:
             results = () if claim.granted.allocation is None else claim.granted.allocation.results
-            found = {shares[each.device].part for each in results if each.device in shares}
-            if claim.granted.num_consumers > 1 or len(found) < len(results) or parts & found:
+            own = [shares[each.device].part for each in results if each.device in shares]
+            if (own and claim.granted.num_consumers > 1) or len({*own}) < len(own) or parts & {*own}:
                 return ()
-            parts |= found
+            parts |= {*own}
         return tuple(sorted(parts))
 
     def need_of(self, pod: Pod, most_memory: int) -> PartNeed | None:
-        """What the claims of a new pod like `pod` ask for: so many devices, each the same share of its part."""
+        """What the claims of a new pod like `pod` ask for: so many devices, each the same share of its part.
+
+        Of alternatives it is the smallest where the pod has no node yet, since that is enough for it to be scheduled.
+        """
         del most_memory
+        counted = self._counted(pod)
+        return None if pod.node_name and counted.why_not else counted.least
+
+    def why_uncounted(self, pod: Pod) -> str:
+        """Why it cannot be told how many devices a new pod like `pod` gets, and of which share: its claims say it."""
+        counted = self._counted(pod)
+        return counted.why_not if pod.node_name or counted.least is None else ""
+
+    def _counted(self, pod: Pod) -> _Counted:
         if not pod.spec.resource_claims or not self.is_listed:
-            return None
+            return _NOTHING
         known = self._needs.get(id(pod.spec))
         if known is None:
-            known = self._needs[id(pod.spec)] = pod.spec, self._need(pod)
+            known = self._needs[id(pod.spec)] = pod.spec, self._count(pod)
         return known[1]
 
-    def _need(self, pod: Pod) -> PartNeed | None:
+    def _count(self, pod: Pod) -> _Counted:
         claims = self._claims.of(replace(pod, generated_claims=coming_claims(pod.name, pod.spec)))
         if isinstance(claims, ClaimFault) or missing_class(claims, self._classes) is not None:
-            return None
-        number, percents = 0, set[int]()
+            return _NOTHING
         try:
-            for claim in claims:
-                for request in AskedClaim(claim.spec, self._classes, self._selectors).requests:
-                    numbers = {asked.number for asked in request.choices}
-                    if len(numbers) > 1 or any(asked.is_all or asked.has_admin_access for asked in request.choices):
-                        return None
-                    number += numbers.pop()
-                    percents = percents.union(*map(self._percents, request.choices))
+            found = [
+                self._sizes(request.choices)
+                for claim in claims
+                for request in AskedClaim(claim.spec, self._classes, self._selectors).requests
+            ]
         except (AttemptError, UnknownAllocation):
-            return None
-        if len(percents) != 1 or 0 in percents:
-            return None
-        (percent,) = percents
-        return PartNeed(number, percent, percent)
+            return _NOTHING
+        why_not = next((each for each in found if isinstance(each, str)), "")
+        sizes = [each for each in found if not isinstance(each, str) and each]
+        least = [each[0] for each in sizes]
+        percents = {size.percent for size in least if size.number}
+        if why_not or len(percents) > 1:
+            return _Counted(None, why_not or _OTHER_SIZES)
+        varies = _ALTERNATIVES if any(len(each) > 1 for each in sizes) else ""
+        percent = next(iter(percents), 0)
+        return _Counted(PartNeed(sum(size.number for size in least), percent, percent) if percent else None, varies)
 
-    def _percents(self, asked: AskedDevices) -> set[int]:
-        """The shares of the devices that a request selects; 0 for one that is of no part."""
-        found = set[int]()
+    def _sizes(self, choices: Iterable[AskedDevices]) -> Sequence[_Size] | str:
+        """The sizes of the alternatives of one request, the smallest first, or why one has none.
+
+        An alternative that selects no device of any node is never taken.
+        """
+        found = set[_Size]()
+        for asked in choices:
+            size = self._size(asked)
+            if isinstance(size, str):
+                return size
+            if size is not None:
+                found.add(size)
+        return sorted(found, key=lambda size: (size.number * size.percent, size))
+
+    def _size(self, asked: AskedDevices) -> _Size | str | None:
+        if asked.has_admin_access:
+            return _ADMIN
+        numbers, percents = set[int](), set[int]()
         for node in range(len(self._nodes)):
             shares = self._shares_on(node)
-            for pool in self._pools.seen_from(self._nodes[node]):
-                for device in pool.devices:
-                    if asked.selects(device):
-                        share = shares.get(device.id)
-                        found.add(0 if share is None else share.percent)
-        return found
+            pools = self._pools.seen_from(self._nodes[node])
+            selected = [each for pool in pools for each in pool.devices if asked.selects(each)]
+            percents.update(0 if (share := shares.get(each.id)) is None else share.percent for each in selected)
+            if selected:
+                numbers.add(len(selected) if len(selected) == len({each.part for each in shares.values()}) else 0)
+        if percents <= {0}:
+            return _Size(0, 0) if percents else None
+        if len(percents) > 1:
+            return _NO_PARTS if 0 in percents else _OTHER_SIZES
+        if asked.is_all and (len(numbers) > 1 or 0 in numbers):
+            return _ALL
+        return _Size(numbers.pop() if asked.is_all else asked.number, percents.pop())
 
     def _shares_on(self, node: int) -> Mapping[DeviceId, _Share]:
         known = self._shares.get(node)

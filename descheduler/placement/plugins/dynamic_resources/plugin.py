@@ -6,11 +6,9 @@ outside the subset that is known, and searches that take too long, leave nodes u
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
-
 import numpy as np
 
-from descheduler.model.pod import COMING_CLAIM, Pod
+from descheduler.model.pod import COMING_CLAIM
 from descheduler.model.resource_claims import (
     CLAIM_KIND,
     CLAIM_TEMPLATE_KIND,
@@ -28,21 +26,21 @@ from descheduler.placement.framework.extension_points import (
     ReasonBits,
     Scores,
 )
-from descheduler.placement.framework.interactions import GatheredPods, Meeting, meeting_each_other
 from descheduler.placement.framework.obstacle import Code, Obstacle, Unchecked
 from descheduler.placement.plugins.dynamic_resources.grants import ClaimLedger
+from descheduler.placement.plugins.dynamic_resources.interplay import ClaimInterplay, OwnDevices
 from descheduler.placement.plugins.dynamic_resources.on_nodes import ClaimsOnNodes, DeviceWorld, extended_resources
 from descheduler.placement.plugins.dynamic_resources.pod_claims import ClaimsOfPod, missing_class
 from descheduler.placement.plugins.dynamic_resources.pools import DevicePools
 from descheduler.placement.plugins.dynamic_resources.reasons import ClaimFault
 from descheduler.placement.plugins.dynamic_resources.rules import DeviceRules, knows_order
-from descheduler.placement.plugins.helper.device_resources import IMPLICIT, ExtendedResources, unlisted_sentence
+from descheduler.placement.plugins.helper.device_resources import ExtendedResources, unlisted_sentence
 from descheduler.placement.plugins.helper.normalized_scores import NormalizedScores
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 
-__all__ = ["ClaimInterplay", "DynamicResources", "DynamicResourcesScore", "on_nodes_of"]
+__all__ = ["DynamicResources", "DynamicResourcesScore", "on_nodes_of"]
 
 _NEEDED = (CLAIM_KIND, DEVICE_CLASS_KIND, SLICE_KIND)
 
@@ -60,18 +58,20 @@ class DynamicResources:
         self._has_templates = CLAIM_TEMPLATE_KIND in cluster.snapshot.kinds
         self._knows_order = knows_order(version)
         self._resources = ExtendedResources(cluster, profile)
-        self.interactions = ClaimInterplay(self._resources.classes)
         self._claims = ClaimsOfPod(cluster.snapshot, self.ledger.claims)
         objects, rules = cluster.snapshot.objects, DeviceRules.of(version)
+        pools = DevicePools(objects.get(SLICE_KIND, ()), objects.get(TAINT_RULE_KIND, ()), rules)
         self._world = DeviceWorld(
             cluster.table.nodes,
-            DevicePools(objects.get(SLICE_KIND, ()), objects.get(TAINT_RULE_KIND, ()), rules),
+            pools,
             self.ledger.claims,
             rules,
             classes={each.name: each for each in objects.get(DEVICE_CLASS_KIND, ())},
-            by_resource=self._resources.classes,
+            served=self._resources.served,
             now=cluster.snapshot.taken_at,
         )
+        own_devices = OwnDevices(objects.get(SLICE_KIND, ()), pools, self._claims, self._world)
+        self.interactions = ClaimInterplay(self._resources.served.classes, own_devices)
 
     def pre_enqueue(self, cycle: Cycle) -> Obstacle | None:
         """Refuses pods with a claim that is not there, or not theirs."""
@@ -159,46 +159,6 @@ class DynamicResources:
     def _unlisted(self, pod: PlacementClass) -> list[str]:
         """The extended resources that a class may serve which was not read."""
         return [name for name in extended_resources(pod.pod) if self._resources.is_unknown(name)]
-
-
-class ClaimInterplay:
-    """Devices can be shared by nodes, a claim binds its pods to where it is, and a device in use hides an error.
-
-    Pods need devices that have claims, or that request a resource which one of the classes `by_resource` serves.
-    """
-
-    def __init__(self, by_resource: Container[str]) -> None:
-        self._by_resource = by_resource
-
-    def can_be_helped(self, pod: Pod) -> bool:
-        """Whether it needs devices: a pod that takes the one on which a selector fails helps others."""
-        return self._needs_devices(pod)
-
-    def is_local(self, pod: Pod) -> bool:
-        """Whether it needs no devices."""
-        return not self._needs_devices(pod)
-
-    def is_felt_widely(self, pod: Pod) -> bool:
-        """Not beyond those that need devices, which are not local themselves."""
-        del pod
-        return False
-
-    def interact(self, first: Pod, second: Pod) -> bool:
-        """Whether both need devices."""
-        return self._needs_devices(first) and self._needs_devices(second)
-
-    def interacting(self, gathered: GatheredPods) -> Iterable[Meeting]:
-        """All that need devices."""
-        return meeting_each_other(gathered.where(self._needs_devices))
-
-    def closing(self, gathered: GatheredPods) -> Iterable[Meeting]:
-        """All that need devices."""
-        return meeting_each_other(gathered.where(self._needs_devices))
-
-    def _needs_devices(self, pod: Pod) -> bool:
-        return pod.spec.has_resource_claims or any(
-            name in self._by_resource or name.startswith(IMPLICIT) for name in pod.spec.requests if "/" in name
-        )
 
 
 class DynamicResourcesScore:

@@ -6,10 +6,11 @@ from typing import NamedTuple
 
 from descheduler.placement.framework.obstacle import ObstacleReason
 
-__all__ = ["BRIEF_BIT", "AttemptFailure", "ClaimFault", "DeviceFault", "while_published"]
+__all__ = ["BRIEF_BIT", "AttemptFailure", "ClaimFault", "DeviceFault", "for_now"]
 
 BRIEF_BIT = 128
-"""Beside the bit of a DeviceFault: it is a state of seconds, as pools of devices are being published."""
+"""Beside the bit of a DeviceFault: it is a state of seconds, as pools of devices are being published, or one that hangs
+on when the scheduler was started."""
 
 
 class DeviceFault(ObstacleReason):
@@ -46,6 +47,8 @@ class ClaimFault(NamedTuple):
     is_brief: bool = False
 
 
-def while_published(fault: DeviceFault) -> str:
-    """The general words for a fault that lasts no longer than pools of devices are incomplete."""
+def for_now(fault: DeviceFault) -> str:
+    """The general words for a fault with BRIEF_BIT."""
+    if fault is DeviceFault.UNSERVED:
+        return f"{fault.short}, unless kube-scheduler was started before another DeviceClass was created"
     return f"{fault.short} while a pool of devices is incomplete or being updated"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import msgspec
+
 from descheduler.model.resource_claims import (
     Attribute,
     AttributeConstraint,
@@ -55,7 +57,7 @@ class _Expression:
     def __init__(self, text: str) -> None:
         self.text = text
         self.doubt = self.fault = ""
-        self._answers: dict[PoolDevice, bool | str] = {}
+        self._answers: dict[int, bool | str] = {}
         self._selector: Selector | None = None
         try:
             self._selector = compile_selector(text)
@@ -65,10 +67,13 @@ class _Expression:
             self.fault = str(error)
 
     def selects(self, device: PoolDevice, seen: CelDevice) -> bool:
-        """Whether it holds for a device. Raises AttemptError and UnknownAllocation."""
-        known = self._answers.get(device)
+        """Whether it holds for a device, which is `seen`, one object for all of its content.
+
+        Raises AttemptError and UnknownAllocation.
+        """
+        known = self._answers.get(id(seen))
         if known is None:
-            known = self._answers[device] = self._answer(seen)
+            known = self._answers[id(seen)] = self._answer(seen)
         if isinstance(known, str):
             raise AttemptError(f"selector on device {'/'.join(device.id)}: {known}")
         return known
@@ -87,11 +92,15 @@ class _Expression:
 
 
 class DeviceSelectors:
-    """The expressions of one cluster, each compiled once, and devices in the form in which they see them."""
+    """The expressions of one cluster, each compiled once, and devices in the form in which they see them.
+
+    Thousands of devices have a handful of contents, so that there is one form for each content.
+    """
 
     def __init__(self) -> None:
         self._by_text: dict[str, _Expression] = {}
         self._seen: dict[PoolDevice, CelDevice] = {}
+        self._by_content: dict[bytes, CelDevice] = {}
 
     def of(self, texts: Sequence[str]) -> tuple[_Expression, ...]:
         """The expressions of these texts."""
@@ -101,10 +110,17 @@ class DeviceSelectors:
         """Whether all of them hold for a device; the first that does not ends it."""
         if not expressions:
             return True
-        seen = self._seen.get(device)
-        if seen is None:
-            seen = self._seen[device] = _seen_by_selectors(device)
+        seen = self._seen.get(device) or self._see(device)
         return all(each.selects(device, seen) for each in expressions)
+
+    def _see(self, device: PoolDevice) -> CelDevice:
+        body = device.body
+        content = msgspec.json.encode((device.id.driver, body.attributes, body.capacity, body.allows_multiple))
+        seen = self._by_content.get(content)
+        if seen is None:
+            seen = self._by_content[content] = _seen_by_selectors(device)
+        self._seen[device] = seen
+        return seen
 
     def first_miss(self, expressions: tuple[_Expression, ...], device: PoolDevice) -> int | None:
         """The place of the first of them that does not hold for a device, has no value or is not known."""

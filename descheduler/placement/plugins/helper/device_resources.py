@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
+from typing import NamedTuple
 
 from descheduler.model.names import is_extended_resource
 from descheduler.model.resource_claims import DEVICE_CLASS_KIND, DeviceClass
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
-__all__ = ["IMPLICIT", "ExtendedResources", "classes_by_resource", "unlisted_sentence"]
+__all__ = ["IMPLICIT", "ContestedResource", "ExtendedResources", "ServedResources", "unlisted_sentence"]
 
 IMPLICIT = "deviceclass.resource.kubernetes.io/"
 """What comes before the name of a class in the resource that it serves without naming one."""
@@ -24,8 +25,56 @@ _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 _PLUGIN, _GATE = "DynamicResources", "DRAExtendedResource"
 
 
+class ContestedResource(NamedTuple):
+    """A resource by the name of a class that is not entered, as `holder` has its extended resource.
+
+    A scheduler that runs since before `holder` was created has entered both.
+    """
+
+    resource: str
+    holder: str
+
+    @property
+    def reason(self) -> str:
+        """In the words of the scheduler's events."""
+        return f"Insufficient {self.resource}"
+
+    @property
+    def short(self) -> str:
+        """As part of a sentence about nodes."""
+        since = f"unless kube-scheduler was started before DeviceClass {self.holder} was created"
+        return f"insufficient {self.resource}, {since}"
+
+
+class ServedResources(NamedTuple):
+    """Extended resource → the class that serves it; resource by the name of a class that is not entered → why."""
+
+    classes: Mapping[str, DeviceClass]
+    contested: Mapping[str, ContestedResource]
+
+    @classmethod
+    def of(cls, classes: Iterable[DeviceClass]) -> ServedResources:
+        """The youngest class serves a resource, of several the first by name.
+
+        A class whose resource another keeps is not entered under its own name either, in a scheduler that reads the
+        classes in the order of their names, as after its start.
+        """
+        found: dict[str, DeviceClass] = {}
+        contested: dict[str, ContestedResource] = {}
+        for each in sorted(classes, key=lambda each: each.name):
+            own = IMPLICIT + each.name
+            if each.extended_resource:
+                holder = found.get(each.extended_resource)
+                if holder is not None and (each.created_at or _LONG_AGO) <= (holder.created_at or _LONG_AGO):
+                    contested[own] = ContestedResource(own, holder.name)
+                    continue
+                found[each.extended_resource] = each
+            found[own] = each
+        return cls(found, contested)
+
+
 class ExtendedResources:
-    """What a scheduler of `profile` serves by device classes; `classes` are by resource, none where it serves none."""
+    """What a scheduler of `profile` serves by device classes: nothing where it serves none."""
 
     def __init__(self, cluster: ShadowCluster, profile: SchedulerProfile) -> None:
         self._table = cluster.table
@@ -33,7 +82,7 @@ class ExtendedResources:
         is_known = DEVICE_CLASS_KIND in cluster.snapshot.kinds
         self._is_unread = serves and not is_known
         found = cluster.snapshot.objects.get(DEVICE_CLASS_KIND, ()) if serves else ()
-        self.classes: Mapping[str, DeviceClass] = classes_by_resource(found)
+        self.served = ServedResources.of(found)
 
     def is_unknown(self, resource: str) -> bool:
         """Whether a class that was not read may serve a resource, which some pod requests: no node lists any of it."""
@@ -41,23 +90,6 @@ class ExtendedResources:
             return False
         is_possible = is_extended_resource(resource) or resource.startswith(IMPLICIT)
         return is_possible and not self._table.allocatable[self._table.resources.index(resource)].any()
-
-
-def classes_by_resource(classes: Iterable[DeviceClass]) -> Mapping[str, DeviceClass]:
-    """Extended resource → the class that serves it: the youngest, of several the first by name.
-
-    A class whose resource an older class keeps is not entered under its own name either, as in a scheduler that reads
-    the classes in the order of their names.
-    """
-    found: dict[str, DeviceClass] = {}
-    for each in sorted(classes, key=lambda each: each.name):
-        if each.extended_resource:
-            holder = found.get(each.extended_resource)
-            if holder is not None and (each.created_at or _LONG_AGO) <= (holder.created_at or _LONG_AGO):
-                continue
-            found[each.extended_resource] = each
-        found[IMPLICIT + each.name] = each
-    return found
 
 
 def unlisted_sentence(resource: str) -> str:

@@ -12,7 +12,7 @@ from descheduler.model.names import is_extended_resource
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import PASS, PreFilterResult, ReasonBits
 from descheduler.placement.framework.obstacle import Code, Obstacle, Shortage
-from descheduler.placement.plugins.helper.device_resources import ExtendedResources
+from descheduler.placement.plugins.helper.device_resources import ContestedResource, ExtendedResources
 from descheduler.placement.plugins.node_resources_fit.args import NodeResourcesFitArgs
 from descheduler.placement.shadow.kept_columns import KeptColumns
 from descheduler.placement.shadow.node_table import CPU_ROW, EPHEMERAL_ROW, MEMORY_ROW, PODS_ROW, SomeNodes
@@ -81,16 +81,18 @@ class NodeResourcesFit:
     def obstacle(self, cycle: Cycle, node: int, bits: int) -> Obstacle:
         """The resources that `node` is short of. None but preemption helps, unless one exceeds the node as a whole."""
         names = self._table.resources
-        found: list[Shortage] = []
+        found: list[Shortage | ContestedResource] = []
         code = Code.UNSCHEDULABLE
         for row, amount in self._asked(cycle.pod):
             free, allocatable = int(self._free(cycle, row)[node]), int(self._table.allocatable[row, node])
             if not bits & _bit(row) or amount <= free or (not allocatable and self._is_left_to_devices(row)):
                 continue
-            found.append(Shortage(names[row], amount, free, allocatable))
+            contested = None if allocatable else self._extended.served.contested.get(names[row])
+            found.append(contested or Shortage(names[row], amount, free, allocatable))
             if row != PODS_ROW and self._rules_out and amount > allocatable:
                 code = Code.UNRESOLVABLE
-        return Obstacle.of(self.name, code, *sorted(found, key=lambda fact: fact.reason))
+        is_brief = all(isinstance(fact, ContestedResource) for fact in found)
+        return Obstacle.of(self.name, code, *sorted(found, key=lambda fact: fact.reason), is_brief=is_brief)
 
     def _free(self, cycle: Cycle, row: int) -> NDArray[np.int64]:
         # In this order no step leaves int64, however large the amounts.
@@ -104,7 +106,7 @@ class NodeResourcesFit:
 
     def _is_left_to_devices(self, row: int) -> bool:
         """Whether a DeviceClass serves the resource on nodes that have none of it."""
-        return self._table.resources[row] in self._extended.classes
+        return self._table.resources[row] in self._extended.served.classes
 
     def _asked(self, pod: PlacementClass) -> tuple[tuple[int, int], ...]:
         """(resource row, amount) of what is compared; every pod takes one place."""

@@ -96,3 +96,12 @@ def test_no_device_is_taken_twice(seed: int) -> None:
 
     assert len(taken) >= 3
     assert len({*taken}) == len(taken)
+
+
+def test_selectors_tell_devices_apart_whose_attributes_are_of_another_type() -> None:
+    devices = [device("x", {"m": True}), device("y", {"m": 1})]
+    wanted = claim("c", request("r", "device.attributes['gpu.example.com'].m == 1"))
+
+    scheduler = scheduler_of(device_class(), node_object("a"), slice_of("a", *devices), wanted)
+
+    assert devices_on(scheduler, claiming("p", "c")) == {"a": ["r=y"]}
