@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -24,7 +23,8 @@ from descheduler.cli.flags.running import (
     takes_policy_flag,
 )
 from descheduler.cli.flags.telemetry import takes_telemetry
-from descheduler.cli.flags.values import read_duration
+from descheduler.cli.flags.values import read_duration, read_input_name
+from descheduler.cli.inputs import input_path
 from descheduler.cli.output import Output, takes_output
 from descheduler.cli.running import RunFlags, run_policy
 from descheduler.supervision import Watch
@@ -39,7 +39,7 @@ __all__ = ["apply"]
 
 
 @click.command(cls=GoFlagsCommand, short_help="Carry out a plan from a file.")
-@click.argument("file", shell_complete=complete_file)
+@click.argument("file", callback=read_input_name, shell_complete=complete_file)
 @takes_policy_flag
 @click.option(
     "--max-age",
@@ -87,7 +87,7 @@ def apply(
     output: Output,
     **flags: object,
 ) -> None:
-    """Carry out the plan in FILE, which 'descheduler plan --out FILE' has written.
+    """Carry out the plan in FILE, - for standard input, which 'descheduler plan --out FILE' has written.
 
     The cluster is read again. The plan is refused, with what has changed, when it is of another cluster or policy, or
     older than --max-age; when a pod is gone, on another node or not selected by its plugin any more, a node was changed
@@ -106,7 +106,7 @@ def apply(
     from descheduler.report.plan.reading import read_plan_file
 
     watch = ctx.ensure_object(Watch)
-    plan_file = watch.call("reading the plan file", partial(read_plan_file, Path(file)))
+    plan_file = watch.call("reading the plan file", partial(read_plan_file, input_path(file)))
     options = RunFlags(
         **flags,  # type: ignore[arg-type]  # click has checked every one
         apply=PlanToApply(plan_file, max_age, allow_partial, reselect),
