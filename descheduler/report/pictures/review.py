@@ -141,11 +141,17 @@ def _identity(plan: Plan) -> Mapping[str, str]:
     return {
         "Plan": plan.plan_id,
         "Policy": f"{policy.path} ({policy.kind}, digest {policy.digest[:12]})",
-        "Cluster": cluster_text(snapshot),
+        "Cluster": f"{cluster_text(snapshot)}{_on_nodes(plan)}",
         "Read at": time_of(snapshot.taken_at) or "a time that the dump does not tell",
         "Decided at": time_of(plan.now),
         "Replacement pods": landing_summary(plan.landings),
     }
+
+
+def _on_nodes(plan: Plan) -> str:
+    """How many pods the figures are about, where these are not all."""
+    number = plan.figures.total.before.pods
+    return "" if number == plan.snapshot.num_pods else f", {number:,} of them on nodes and not finished"
 
 
 def cluster_text(snapshot: SnapshotIdentity) -> str:
