@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -11,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from descheduler.cli.completions import complete_file
-from descheduler.cli.flags.values import read_input_names, read_instant
+from descheduler.cli.flags.files import file_source, input_path, read_input_names
+from descheduler.cli.flags.values import read_instant
 from descheduler.cli.output import keep_output
 from descheduler.telemetry.logging import log_event
 
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "dump_paths",
-    "file_source",
-    "input_path",
     "load_policy_file",
     "load_policy_source",
     "log_policy",
@@ -71,11 +69,6 @@ def takes_snapshot(snapshot_help: str) -> Callable[[Callable[..., Any]], Callabl
     return add
 
 
-def input_path(name: str) -> Path | Literal["-"]:
-    """The file that was named; - is standard input."""
-    return "-" if name == "-" else Path(name)
-
-
 def dump_paths(names: tuple[str, ...]) -> list[Path | Literal["-"]]:
     """The dumps that were named."""
     return list(map(input_path, names))
@@ -100,15 +93,6 @@ def load_policy_source(source: Path | str, name: str | None) -> Policy:
 
     keep_output()
     return load_policy(source, REGISTRY, name=name)
-
-
-def file_source(file: str) -> tuple[Path | str, str | None]:
-    """The file, or the text of standard input and its name in messages for -. Raises click.UsageError without one."""
-    if file != "-":
-        return Path(file), None
-    if sys.stdin is None:
-        raise click.UsageError("standard input is closed; name a file.")
-    return sys.stdin.buffer.read().decode("utf-8", errors="replace"), "<stdin>"
 
 
 def log_policy(policy: Policy) -> None:

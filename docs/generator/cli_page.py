@@ -26,7 +26,7 @@ program."""
 
 _STANDARD_INPUT = """\
 Wherever a command reads a file, `-` is standard input. A command can read it once: two of its files cannot both be `-`.
-`./-` is a file of that name. Only `descheduler loop` takes no policy from there: it reads it again for each run."""
+Only `descheduler loop` takes no policy from there: it reads the policy again for each run."""
 
 
 def make_page() -> str:

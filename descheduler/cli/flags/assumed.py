@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from descheduler.cli.completions import complete_file
-from descheduler.cli.flags.values import read_input_name
-from descheduler.cli.inputs import file_source
+from descheduler.cli.flags.files import file_source, read_input_name
 
 if TYPE_CHECKING:
     from descheduler.documents.document import TreeNode

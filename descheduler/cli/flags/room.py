@@ -11,8 +11,7 @@ import click
 import msgspec
 
 from descheduler.cli.completions import complete_file
-from descheduler.cli.flags.values import read_input_name
-from descheduler.cli.inputs import file_source
+from descheduler.cli.flags.files import file_source, read_input_name
 
 __all__ = ["RoomFlags", "takes_room"]
 

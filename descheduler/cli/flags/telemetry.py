@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from descheduler.cli.completions import complete_file
-from descheduler.cli.flags.values import read_output_name
+from descheduler.cli.flags.files import read_output_name
 from descheduler.model.text.urls import is_web_url
 
 if TYPE_CHECKING:

@@ -18,12 +18,8 @@ if TYPE_CHECKING:
 __all__ = [
     "read_duration",
     "read_feature_gates",
-    "read_file_name",
-    "read_input_name",
-    "read_input_names",
     "read_instant",
     "read_kube_version",
-    "read_output_name",
     "read_rate",
 ]
 
@@ -31,38 +27,6 @@ _EVICTIONS_IN_BACKGROUND = "EvictionsInBackground"
 _GATES = (_EVICTIONS_IN_BACKGROUND, "AllAlpha", "AllBeta")
 _RFC3339 = re.compile(r"(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(\.\d+)?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
 _LONGEST_FRACTION = 7
-_STANDARD_STREAM = "-"
-_TAKEN = "descheduler.standard_input_is_taken"
-
-
-def read_file_name(_ctx: click.Context, _option: click.Parameter, text: str | None) -> str | None:
-    """The name of a file, which is not empty: an empty variable in a script would stand for the present folder."""
-    if text == "":
-        raise click.BadParameter("the file name is empty.")
-    return text
-
-
-def read_output_name(ctx: click.Context, option: click.Parameter, text: str | None) -> str | None:
-    """The name of a file to write beside a document, which takes standard output."""
-    if text == _STANDARD_STREAM:
-        raise click.BadParameter("standard output is used for the plan; name a file (./- for a file named -).")
-    return read_file_name(ctx, option, text)
-
-
-def read_input_name(ctx: click.Context, option: click.Parameter, text: str | None) -> str | None:
-    """The name of a file to read; - is standard input, which can be read once by all parameters together."""
-    if text == _STANDARD_STREAM:
-        if ctx.meta.get(_TAKEN):
-            raise click.BadParameter("standard input can be read once; name a file (./- for a file named -).")
-        ctx.meta[_TAKEN] = True
-    return read_file_name(ctx, option, text)
-
-
-def read_input_names(ctx: click.Context, option: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:
-    """Names of files to read, each as `read_input_name`."""
-    for text in texts:
-        read_input_name(ctx, option, text)
-    return texts
 
 
 def read_instant(_ctx: click.Context, _option: click.Parameter, text: str | None) -> datetime | None:

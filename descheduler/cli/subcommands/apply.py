@@ -12,6 +12,7 @@ import click
 from descheduler.cli.completions import complete_file
 from descheduler.cli.ending.stop_signals import stop_on_signals
 from descheduler.cli.flags.connection import takes_connection
+from descheduler.cli.flags.files import input_path, read_input_name
 from descheduler.cli.flags.go import GoFlagsCommand
 from descheduler.cli.flags.lease import takes_lease
 from descheduler.cli.flags.logging import takes_logging
@@ -23,8 +24,7 @@ from descheduler.cli.flags.running import (
     takes_policy_flag,
 )
 from descheduler.cli.flags.telemetry import takes_telemetry
-from descheduler.cli.flags.values import read_duration, read_input_name
-from descheduler.cli.inputs import input_path
+from descheduler.cli.flags.values import read_duration
 from descheduler.cli.output import Output, takes_output
 from descheduler.cli.running import RunFlags, run_policy
 from descheduler.supervision import Watch

@@ -6,9 +6,8 @@ import click
 
 from descheduler.cli.completions import complete_file
 from descheduler.cli.ending.exit_code import ExitCode
+from descheduler.cli.flags.files import file_source, read_input_name
 from descheduler.cli.flags.go import GoFlagsCommand
-from descheduler.cli.flags.values import read_input_name
-from descheduler.cli.inputs import file_source
 from descheduler.cli.output import write_data
 
 __all__ = ["convert"]
