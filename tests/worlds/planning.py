@@ -53,8 +53,8 @@ _WORKLOADS = (
     _Workload("rank", ("held-1", "held-2", "held-3"), {"cpu": "5"}, "held"),
     _Workload("score", ("held-1", "held-2", "held-3"), {"cpu": "5"}, "held"),
     _Workload("learn", ("",), {"cpu": "10"}, "held"),
-    # 2 GPUs are free on each of two nodes; pods with 4 are usual here.
-    _Workload("infer", ("gpu-1", "gpu-1", "gpu-2", "gpu-2"), {"cpu": "1", _GPU: "1"}, "gpu"),
+    # A GPU is free on one node and 3 on another; pods with 4 are usual here.
+    _Workload("infer", ("gpu-1", "gpu-1", "gpu-1", "gpu-2"), {"cpu": "1", _GPU: "1"}, "gpu"),
     _Workload("tune", ("gpu-3",), {"cpu": "4", _GPU: "4"}, "gpu"),
     # The node with the old image is cordoned.
     _Workload("shop", ("image-old", "image-new-1"), {"cpu": "2"}, "image"),
