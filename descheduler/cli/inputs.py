@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -11,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from descheduler.cli.completions import complete_file
-from descheduler.cli.flags.values import read_file_names, read_instant
+from descheduler.cli.flags.files import file_source, input_path, read_input_names
+from descheduler.cli.flags.values import read_instant
 from descheduler.cli.output import keep_output
 from descheduler.telemetry.logging import log_event
 
@@ -25,7 +25,6 @@ __all__ = [
     "load_policy_source",
     "log_policy",
     "log_snapshot",
-    "policy_source",
     "read_policy",
     "skips_broken_objects",
     "takes_snapshot",
@@ -50,7 +49,7 @@ def takes_snapshot(snapshot_help: str) -> Callable[[Callable[..., Any]], Callabl
                 click.option(
                     "--snapshot",
                     multiple=True,
-                    callback=read_file_names,
+                    callback=read_input_names,
                     metavar="DUMP",
                     shell_complete=complete_file,
                     help=snapshot_help,
@@ -71,8 +70,8 @@ def takes_snapshot(snapshot_help: str) -> Callable[[Callable[..., Any]], Callabl
 
 
 def dump_paths(names: tuple[str, ...]) -> list[Path | Literal["-"]]:
-    """The dumps that were named; - is standard input."""
-    return ["-" if name == "-" else Path(name) for name in names]
+    """The dumps that were named."""
+    return list(map(input_path, names))
 
 
 def read_policy(file: str) -> Policy:
@@ -84,7 +83,7 @@ def read_policy(file: str) -> Policy:
 
 def load_policy_file(file: str) -> Policy:
     """The policy in `file`, whose plugins print to the log from here on; - is standard input. Raises PolicyError."""
-    return load_policy_source(*policy_source(file))
+    return load_policy_source(*file_source(file))
 
 
 def load_policy_source(source: Path | str, name: str | None) -> Policy:
@@ -94,15 +93,6 @@ def load_policy_source(source: Path | str, name: str | None) -> Policy:
 
     keep_output()
     return load_policy(source, REGISTRY, name=name)
-
-
-def policy_source(file: str) -> tuple[Path | str, str | None]:
-    """The file, or the text of standard input and its name in messages for -. Raises click.UsageError without one."""
-    if file != "-":
-        return Path(file), None
-    if sys.stdin is None:
-        raise click.UsageError("standard input is closed; name a file.")
-    return sys.stdin.buffer.read().decode("utf-8", errors="replace"), "<stdin>"
 
 
 def log_policy(policy: Policy) -> None:

@@ -311,7 +311,7 @@ def show_progress(observer: RunObserver, *, is_quiet: bool = False) -> None:
 def watched_search(watch: Watch, *, is_dry: bool, is_quiet: bool = False) -> SearchWatch:
     """Shows how far a planner is in a line of the terminal, and has it end in time.
 
-    In a dry run the first Ctrl-C or SIGTERM ends the search alone: its best plan is shown. Other runs are stopped.
+    In a dry run the first Ctrl-C or SIGTERM ends the search alone: its best plan is shown. Other work is stopped.
     """
     console = None if is_quiet else find_console()
 

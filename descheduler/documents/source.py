@@ -55,22 +55,23 @@ def read_document(source: Path | str | Mapping[str, object], name: str | None, n
         raise _error_of(error, path) from error
 
 
-def read_plain_documents(path: Path, noun: str) -> list[object]:
-    """All documents of a YAML or JSON file as plain dicts, lists and scalars; `noun` says what is in it.
+def read_plain_documents(source: Path | str, name: str, noun: str) -> list[object]:
+    """All documents of a YAML or JSON file, or of such a text, as plain dicts, lists and scalars.
 
-    Raises PolicyError with one problem when there is no document to be had.
+    `name` stands for the source in messages, and `noun` for what is in it. Raises PolicyError with one problem when
+    there is no document to be had.
     """
-    return [to_plain(root) for root in read_roots(path, noun)]
+    return [to_plain(root) for root in read_roots(source, name, noun)]
 
 
-def read_roots(path: Path, noun: str) -> list[TreeNode]:
+def read_roots(source: Path | str, name: str, noun: str) -> list[TreeNode]:
     """The same with the place of each value."""
     try:
-        roots = parse_yaml_documents(_read_text(path, noun))
+        roots = parse_yaml_documents(_read_text(source, noun) if isinstance(source, Path) else source)
         for root in roots:
             _refuse_infinite(root)
     except DocumentError as error:
-        raise _error_of(error, printable(str(path))) from error
+        raise _error_of(error, printable(name)) from error
     return list(roots)
 
 

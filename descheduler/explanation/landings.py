@@ -14,6 +14,7 @@ from descheduler.report.plan.document import LandingCause, LandingWord, PlannedA
 from descheduler.report.plan.landings import planned_allocations
 from descheduler.report.tables.conditions import marked
 from descheduler.report.tables.table_style import TableStyle
+from descheduler.report.tables.targets import NO_NEW_POD
 
 __all__ = [
     "ExplainedLanding",
@@ -173,7 +174,7 @@ def target_text(landing: LandingWord | None, node: str | None) -> str:
     """The node of a replacement: `~` marks a likely one, `(if)` one under a condition; or what becomes of it."""
     match landing:
         case None:
-            return ""
+            return NO_NEW_POD
         case "no":
             return "pending"
         case "unknown":

@@ -30,6 +30,18 @@ class SearchWatch(msgspec.Struct, frozen=True):
     most_seconds: Callable[[], float | None] = lambda: None
     share: float = 1.0
 
+    def within(self, work: str) -> SearchWatch:
+        """A watch over searches that are a part of `work`, whose states say so; from now on `work` is shown.
+
+        Whoever calls this tells `note` of the end of the work.
+        """
+
+        def note(state: SearchState | None) -> None:
+            self.note(SearchState(work) if state is None else SearchState(f"{work}: {state.text}", state.has_plan))
+
+        note(None)
+        return msgspec.structs.replace(self, note=note)
+
 
 UNWATCHED = SearchWatch()
 """A watch that shows nothing."""

@@ -71,14 +71,16 @@ class PlanAnswer(TabledDocument, frozen=True):
         """A table for each kind of decision, and last the sentence."""
         header = ["NAMESPACE", "POD", "NODE", "TARGET", "WAVE", "PLUGIN", "REASON"]
         for title, moves in (("Evicted", self.moves), ("Replacement pods that are expected", self.arrivals)):
-            yield from style.table(header, list(map(_move_row, moves)), title=f"{title}: {counted(len(moves), 'pod')}")
+            rows = style.without_repeats(list(map(_move_row, moves)))
+            yield from style.table(header, rows, title=f"{title}: {counted(len(moves), 'pod')}")
         conditions = ((each.pod, each.landing.conditions) for each in self.moves if each.landing)
         yield from condition_table(conditions, style)
         pending = [[each.pod.namespace, each.pod.name, each.to_node or "pending"] for each in self.pending_pods]
         yield from style.table(["NAMESPACE", "POD", "TARGET"], pending, title="Pending pods that need evictions")
         refused = [[*_names(each.pod), each.node, each.plugin, each.code, each.message] for each in self.refusals]
         header = ["NAMESPACE", "POD", "NODE", "PLUGIN", "CODE", "BLOCKED BY"]
-        yield from style.table(header, refused, title=f"Not evicted: {counted(len(refused), 'pod')}")
+        title = f"Not evicted: {counted(len(refused), 'pod')}"
+        yield from style.table(header, style.without_repeats(refused), title=title)
         requests: Mapping[str, Sequence[BackgroundEviction | RepeatedRequest]] = {
             "Evicted by another controller": self.background,
             "Selected twice, evicted once": self.repeated_requests,

@@ -84,7 +84,8 @@ class PlanDifference(TabledDocument, frozen=True):
         """A table for each kind of difference, and a summary."""
         header = ["NAMESPACE", "POD", "NODE", "TARGET", "WAVE", "REASON"]
         for title, moves in (("Only in the new plan", self.added), ("Only in the old plan", self.gone)):
-            yield from style.table(header, list(map(_row, moves)), title=f"{title}: {counted(len(moves), 'pod')}")
+            rows = style.without_repeats(list(map(_row, moves)))
+            yield from style.table(header, rows, title=f"{title}: {counted(len(moves), 'pod')}")
         changes = [[each.pod.namespace, each.pod.name, _change(each)] for each in self.changed]
         title = f"In both plans, but otherwise: {counted(len(changes), 'pod')}"
         yield from style.table(["NAMESPACE", "POD", "CHANGE"], changes, title=title)

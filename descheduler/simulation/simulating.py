@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
+from itertools import count
 
 import msgspec
 
@@ -15,6 +16,7 @@ from descheduler.eviction.placement_verification.placement_verification import r
 from descheduler.model.text.counted import counted
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.run_memory import RunMemory
+from descheduler.plan.search_watch import UNWATCHED, SearchWatch
 from descheduler.policy.types import Policy
 from descheduler.report.identities import policy_identity, snapshot_identity
 from descheduler.report.nothing import why_nothing
@@ -38,11 +40,15 @@ _SAMPLES = "the samples of Prometheus stay as they were measured, whatever moves
 
 
 class SimulationOptions(msgspec.Struct, frozen=True):
-    """How a simulation goes: at most so many cycles, each `every` after the one before. For `scope` see `decide`."""
+    """How a simulation goes: at most so many cycles, each `every` after the one before. For `scope` see `decide`.
+
+    `search` is told of each cycle, and of the searches within, until its policy has run to its end.
+    """
 
     most_cycles: int = 10
     every: timedelta = timedelta(minutes=5)
     scope: Scope = EVERYWHERE
+    search: SearchWatch = UNWATCHED
 
 
 class Start(msgspec.Struct, frozen=True):
@@ -71,14 +77,21 @@ def simulate(starts: Sequence[Start], *, now: datetime, options: SimulationOptio
 
 
 def _simulated(start: Start, now: datetime, options: SimulationOptions) -> SimulatedPolicy:
+    num_cycles = count()
+
     def decide_on(snapshot: Snapshot, at: datetime, memory: RunMemory) -> Decisions:
-        setting = RunSetting(scope=options.scope, memory=memory)
+        cycles = f"{next(num_cycles)} of at most {counted(options.most_cycles, 'cycle')}"
+        search = options.search.within(f"Simulating {start.policy.path}: {cycles} done")
+        setting = RunSetting(scope=options.scope, memory=memory, search=search)
         this_round = Round(most_assessed=len(snapshot.pods), most_proved=0)
         return decide(start.policy, snapshot, now=at, setting=setting, this_round=this_round)
 
-    course = run_cycles(
-        start.snapshot, decide_on, now=now, memory=start.memory, every=options.every, most=options.most_cycles
-    )
+    try:
+        course = run_cycles(
+            start.snapshot, decide_on, now=now, memory=start.memory, every=options.every, most=options.most_cycles
+        )
+    finally:
+        options.search.note(None)
     return _document(course)
 
 

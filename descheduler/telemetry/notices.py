@@ -10,6 +10,7 @@ from typing import Literal, get_args
 import msgspec
 
 from descheduler.documents.fields import Fields
+from descheduler.model.text.counted import counted
 from descheduler.model.text.printable import clipped
 from descheduler.report.nothing import why_nothing
 from descheduler.report.outcome.document import OutcomeDocument, ResultKind
@@ -106,7 +107,7 @@ def _summary(record: RunRecord) -> str:
     if plan is None:
         return f"the run {_ENDS.get(record.exit_code, f'ended with exit code {record.exit_code}')}"
     if outcome is None:
-        planned = f"{len(plan.moves)} pods would be evicted" if plan.moves else "nothing would be evicted"
+        planned = f"{counted(len(plan.moves), 'pod')} would be evicted" if plan.moves else "nothing would be evicted"
         return f"{planned} (dry run)"
     found = [f"{outcome.counts[kind]} {_WORDS[kind]}" for kind in get_args(ResultKind) if outcome.counts[kind]]
     return f"pods: {', '.join(found)}" if found else "nothing was evicted"
@@ -123,7 +124,8 @@ def _details(plan: Plan, outcome: OutcomeDocument | None) -> Iterator[str]:
     for failure in plan.failures:
         yield f"plugin {failure.plugin} of profile {failure.profile} failed: {failure.message}"
     if outcome is not None and outcome.unconfirmed:
-        yield f"{outcome.unconfirmed} evictions had no clear answer and count as evicted"
+        evictions = counted(outcome.unconfirmed, "eviction")
+        yield f"{evictions} had no clear answer and {'counts' if outcome.unconfirmed == 1 else 'count'} as evicted"
     for objective in () if plan.goal is None else plan.goal.objectives:
         yield f"{objective.objective}: {objective.sentence}"
     if not plan.moves and (why := why_nothing(plan)):

@@ -24,6 +24,10 @@ The same program is installed as `kubectl-deschedule`, so that `kubectl deschedu
 own completion is set up, it completes `kubectl deschedule` too: kubectl finds `kubectl_complete-deschedule` beside the
 program."""
 
+_STANDARD_INPUT = """\
+Wherever a command reads a file, `-` is standard input. A command can read it once: two of its files cannot both be `-`.
+Only `descheduler loop` takes no policy from there: it reads the policy again for each run."""
+
 
 def make_page() -> str:
     """The whole page."""
@@ -33,6 +37,7 @@ def make_page() -> str:
 def _lines() -> Iterator[str]:
     for paragraph in (*paragraphs(commands.help), *paragraphs(commands.epilog)):
         yield from wrapped(paragraph)
+    yield from wrapped(_STANDARD_INPUT)
     yield from wrapped(_KUBECTL)
     ctx = click.Context(commands)
     for name in commands.list_commands(ctx):

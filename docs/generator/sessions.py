@@ -3,6 +3,7 @@
 Below a block of commands stand, each on a line of its own,
 
 - `<!-- exit code: 2 -->` for commands that do not end with 0,
+- `<!-- needs a control plane -->` for commands that only the tests on a real control plane run,
 - `<!-- shown: mailer | ^3\\d pods -->` above a `text` block: each regular expression stands for the first line of the
   output, below the line before, that it is found in; `…` marks lines that are left out.
 """
@@ -11,13 +12,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 __all__ = ["Ended", "SessionError", "refreshed", "steps"]
 
 _TOKEN = re.compile(
     r"^```sh\n(?P<commands>.*?)^```$"
     r"|^<!-- exit code: (?P<code>\d+) -->$"
+    r"|^<!-- (?P<plane>needs a control plane) -->$"
     r"|^<!-- shown: (?P<patterns>.*?) -->\n```text\n(?P<output>.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
@@ -42,8 +44,9 @@ class Step:
     """A block of commands, what the page says of its end, and the outputs that it shows: their places and patterns."""
 
     commands: str
-    code: int
-    outputs: list[tuple[int, int, str]]
+    code: int = 0
+    outputs: list[tuple[int, int, str]] = field(default_factory=list)
+    needs_control_plane: bool = False
 
 
 def steps(page: str) -> Iterator[Step]:
@@ -53,11 +56,13 @@ def steps(page: str) -> Iterator[Step]:
         if token["commands"] is not None:
             if step is not None:
                 yield step
-            step = Step(token["commands"], 0, [])
+            step = Step(token["commands"])
         elif step is None:
             raise SessionError(f"stands above all commands: {token[0].splitlines()[0]}")
         elif token["code"] is not None:
             step.code = int(token["code"])
+        elif token["plane"] is not None:
+            step.needs_control_plane = True
         else:
             step.outputs.append((token.start("output"), token.end("output"), token["patterns"]))
     if step is not None:
@@ -67,11 +72,12 @@ def steps(page: str) -> Iterator[Step]:
 def refreshed(page: str, run: Callable[[str], Ended], *, runs_all: bool) -> str:
     """`page` with the output that `run` gives for its blocks; without `runs_all` only those whose output is shown.
 
-    Raises SessionError for another exit code than the page says, and for a pattern that is not found.
+    Commands that need a control plane are not run. Raises SessionError for another exit code than the page says, and
+    for a pattern that is not found.
     """
     pieces, at = [], 0
     for step in steps(page):
-        if not (runs_all or step.outputs):
+        if step.needs_control_plane or not (runs_all or step.outputs):
             continue
         ended = run(step.commands)
         if ended.code != step.code:

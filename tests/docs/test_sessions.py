@@ -9,8 +9,10 @@ import pytest
 
 from docs.generate import SESSIONS, session
 from docs.generator.sessions import Ended, SessionError, refreshed, steps
+from docs.generator.workshop import workshop_on
 from tests.docs.pages import ROOT, blocks
 
+TUTORIAL = ROOT / "docs" / "tutorial.md"
 SHOWN = "text\n\n```sh\nls\n```\n\n<!-- shown: {} -->\n```text\nold\n```\n\nmore\n"
 
 
@@ -24,14 +26,20 @@ def test_page_shows_what_its_commands_print(page: Path) -> None:
 
 
 def test_every_block_of_commands_of_the_tutorial_is_run() -> None:
-    page = ROOT / "docs" / "tutorial.md"
+    assert [step.commands for step in steps(TUTORIAL.read_text("utf-8"))] == blocks(TUTORIAL, "sh")
 
-    assert [step.commands for step in steps(page.read_text("utf-8"))] == blocks(page, "sh")
+
+def test_each_step_of_the_tutorial_is_two_commands_at_most() -> None:
+    written = [re.sub(r"<<'EOF'(.*)\n(?:.*\n)*?EOF$", r"\1", block, flags=re.M) for block in blocks(TUTORIAL, "sh")]
+
+    longer = [block for block in written if len(block.splitlines()) > 2]
+
+    assert longer == []
 
 
 def test_figures_in_the_prose_of_the_tutorial_are_of_its_commands() -> None:
     """Figures of outputs belong into the outputs, where they are kept up to date."""
-    text = (ROOT / "docs" / "tutorial.md").read_text("utf-8")
+    text = TUTORIAL.read_text("utf-8")
     prose = re.sub(r"^```.*?^```$|<!--.*?-->|`[^`\n]*`", "", text, flags=re.MULTILINE | re.DOTALL)
     of_commands = {number for step in steps(text) for number in re.findall(r"\d+", f"{step.commands} {step.code}")}
 
@@ -97,3 +105,38 @@ def test_commands_without_output_may_be_left_alone() -> None:
     refreshed(page, run, runs_all=False)
 
     assert ran == ["ls\n"]
+
+
+def test_commands_that_need_a_control_plane_are_not_run() -> None:
+    page = "```sh\nhelm install\n```\n\n<!-- needs a control plane -->\n"
+
+    assert refreshed(page, lambda _: printing("", 1), runs_all=True) == page
+    assert [step.needs_control_plane for step in steps(page)] == [True]
+
+
+def test_block_begins_where_the_one_before_has_changed_to(tmp_path: Path) -> None:
+    with workshop_on(tmp_path / "kubeconfig") as run:
+        run("mkdir below\ncd below\n")
+
+        assert run("basename $PWD").output == "below\n"
+
+
+def test_address_in_pages_can_be_cloned(tmp_path: Path) -> None:
+    with workshop_on(tmp_path / "kubeconfig") as run:
+        cloned = run("git clone --quiet https://git.example/descheduler.git\nls descheduler/config/policy.yaml\n")
+
+        assert cloned == Ended(0, "descheduler/config/policy.yaml\n")
+
+
+def test_what_a_block_leaves_running_ends_with_it(tmp_path: Path) -> None:
+    with workshop_on(tmp_path / "kubeconfig") as run:
+        process = int(run("sleep 600 &\necho $!\n").output)
+
+        assert run(f"while kill -0 {process} 2>/dev/null; do sleep 0.1; done\n").code == 0
+
+
+def test_ports_of_pages_are_replaced_alike_in_all_blocks(tmp_path: Path) -> None:
+    with workshop_on(tmp_path / "kubeconfig") as run:
+        first, again = run("echo 127.0.0.1:8080\n"), run("echo 127.0.0.1:8080\n")
+
+        assert first == again != Ended(0, "127.0.0.1:8080\n")

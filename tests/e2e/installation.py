@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
-from tests.cronjob.manifests import Manifest
+from tests.cronjob.manifests import Manifest, named, pod_spec
 from tests.e2e.cluster import Cluster
 from tests.e2e.kube_api import collection_path
 from tests.e2e.objects import deployment, namespace, node
-from tests.e2e.program import Report
+from tests.e2e.program import Program, Report
 
 __all__ = [
     "AGED",
@@ -18,6 +19,7 @@ __all__ = [
     "assert_moved_to_the_other_node",
     "install",
     "release_values",
+    "run_as_its_account",
     "workload_of",
 ]
 
@@ -58,6 +60,22 @@ def assert_moved_to_the_other_node(cluster: Cluster, report: Report) -> None:
     assert report.evicted_apps() == {"web": 2}
     assert {pod["spec"]["nodeName"] for pod in cluster.wait_ready("web", 2)} == {"b"}
     assert "could not be written" not in report.log
+
+
+def run_as_its_account(cluster: Cluster, manifests: Rendered, folder: Path, *more: str) -> Report:
+    """What the job's container would do: its arguments, its policy, its account's rights.
+
+    In a pod the program learns its namespace, where its Lease goes, from the mounted token; here from a flag.
+    """
+    workload = workload_of(manifests)
+    spec = pod_spec(workload)
+    home = workload["metadata"]["namespace"]
+    program = Program(cluster.plane.kubeconfig_as(home, spec["serviceAccountName"]), folder)
+    (name,) = {volume["configMap"]["name"] for volume in spec["volumes"]}
+    policy = named(manifests, "ConfigMap")[name]["data"]["policy.yaml"]
+    _, *flags = spec["containers"][0]["args"]
+    flags.remove("--policy-config-file=/policy-dir/policy.yaml")
+    return program.run(policy, *flags, f"--lease-namespace={home}", AGED, *more)
 
 
 def workload_of(manifests: Rendered) -> Manifest:

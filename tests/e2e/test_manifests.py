@@ -6,20 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from tests.cronjob.manifests import BASE, OVERLAYS, Manifest, named, only, pod_spec
+from tests.cronjob.manifests import BASE, OVERLAYS, Manifest, only
 from tests.cronjob.rendering import Helm, Kustomize
 from tests.e2e.cluster import Cluster
 from tests.e2e.installation import (
-    AGED,
     DRY,
-    Rendered,
     assert_moved_to_the_other_node,
     install,
     release_values,
-    workload_of,
+    run_as_its_account,
 )
 from tests.e2e.kube_api import Object, condition, wait_until
-from tests.e2e.program import Program, Report
 
 OWN_LEASE = "cmdOptions: {lease-name: mine}"
 
@@ -84,22 +81,6 @@ def test_pod_of_the_cronjob_is_let_in_bound_and_completes(cluster: Cluster, kust
     (ran,) = cluster.api.pods("kube-system", labelSelector="batch.kubernetes.io/job-name=now")
     assert ran["spec"]["serviceAccountName"] == "descheduler"
     assert ran["spec"]["priority"] == 2_000_000_000
-
-
-def run_as_its_account(cluster: Cluster, manifests: Rendered, folder: Path, *more: str) -> Report:
-    """What the job's container would do: its arguments, its policy, its account's rights.
-
-    In a pod the program learns its namespace, where its Lease goes, from the mounted token; here from a flag.
-    """
-    workload = workload_of(manifests)
-    spec = pod_spec(workload)
-    home = workload["metadata"]["namespace"]
-    program = Program(cluster.plane.kubeconfig_as(home, spec["serviceAccountName"]), folder)
-    (name,) = {volume["configMap"]["name"] for volume in spec["volumes"]}
-    policy = named(manifests, "ConfigMap")[name]["data"]["policy.yaml"]
-    _, *flags = spec["containers"][0]["args"]
-    flags.remove("--policy-config-file=/policy-dir/policy.yaml")
-    return program.run(policy, *flags, f"--lease-namespace={home}", AGED, *more)
 
 
 def start_now(cluster: Cluster, cronjob: Manifest) -> Object:

@@ -1,7 +1,9 @@
-"""A number that an output shows twice is the same number: in the table, in JSON, in the log and in the metrics."""
+"""A number that outputs show is the same number in all of them: tables, JSON, CSV, pages, the log, metrics, notices."""
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import logging
 import re
@@ -25,10 +27,12 @@ from descheduler.policy.load import load_policy
 from descheduler.report.formats.json_text import json_text
 from descheduler.report.formats.render import render
 from descheduler.report.outcome.making import OutcomeDocument, make_outcome
+from descheduler.report.pictures.review import review_of
 from descheduler.report.plan.document import Plan
 from descheduler.report.plan.making import make_plan
 from descheduler.telemetry.log_lines import log_outcome, log_plan
 from descheduler.telemetry.metrics.families import run_registry
+from descheduler.telemetry.notices import make_notice
 from descheduler.telemetry.run_record import RunRecord
 from tests.bench.policies import STRATEGIES, policy_of
 from tests.builders import Object
@@ -165,7 +169,10 @@ def check_plan(plan: Plan, caplog: pytest.LogCaptureFixture) -> None:
     for output_format in ("table", "wide"):
         table = read_table("".join(render(plan, output_format)))
         assert (table.num_evicted, table.refused) == (len(document["moves"]), counts)
+    check_flat_formats(plan, document)
+    check_review(plan, document, counts)
     record = RunRecord(plan=plan)
+    assert make_notice(record, "main").planned == len(document["moves"])
     assert metrics_of(record, "descheduler_refusals", "code") == Counter({(code,): n for code, n in counts.items()})
     check_attempts(record, document)
     planned = metrics_of(record, "descheduler_moves_planned", "profile", "strategy")
@@ -174,6 +181,32 @@ def check_plan(plan: Plan, caplog: pytest.LogCaptureFixture) -> None:
         log_plan(plan)
     check_sums(caplog.records, document, num_evicted=len(document["moves"]))
     assert len(fields_of(caplog.records, "Evicted pod in dry run mode")) == len(document["moves"])
+
+
+def check_flat_formats(plan: Plan, document: Object) -> None:
+    lists = {"evict": "moves", "background": "background", "blocked": "refusals"}
+    rows = Counter(row["decision"] for row in csv.DictReader(io.StringIO("".join(render(plan, "csv")))))
+    lines = Counter(json.loads(line)["type"] for line in "".join(render(plan, "jsonl")).splitlines())
+    assert len("".join(render(plan, "name")).splitlines()) == len(document["moves"])
+    assert rows == +Counter({decision: len(document[name]) for decision, name in lists.items()})
+    assert {name: lines[name] for name in lists.values()} == {name: len(document[name]) for name in lists.values()}
+
+
+def check_review(plan: Plan, document: Object, counts: Mapping[str, int]) -> None:
+    """What the page and Markdown show."""
+    review = review_of(plan)
+    not_done: Counter[str] = Counter()
+    for each in review.not_done:
+        not_done[each.code] += each.number
+    evicted = re.match(r"([\d,]+) pods? would be evicted", review.verdict[0])
+    assert evicted is not None
+    assert _number(evicted[1]) == len(document["moves"]) == sum(each.moved for each in review.workloads)
+    assert not_done == Counter(counts)
+    of_figures = document["figures"]["total"]["before"]["pods"]
+    of_cluster = [
+        _number(number) for number in re.findall(r"([\d,]+) (?:pods?$|pods?,|of them)", review.identity["Cluster"])
+    ]
+    assert of_cluster == list(dict.fromkeys([plan.snapshot.num_pods, of_figures]))
 
 
 def check_attempts(record: RunRecord, plan: Object) -> None:

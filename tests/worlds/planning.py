@@ -38,6 +38,11 @@ _NODES = {
     "held": ("held-1", "held-2", "held-3"),
     "gpu": ("gpu-1", "gpu-2", "gpu-3"),
     "image": ("image-old", "image-new-1", "image-new-2"),
+    "price": ("price-high", "price-low"),
+}
+_PRICES = {
+    "price-high": {"karpenter.sh/capacity-type": "on-demand", "example.com/pool": "gpu"},
+    "price-low": {"karpenter.sh/capacity-type": "reserved", "example.com/pool": "cpu"},
 }
 _WORKLOADS = (
     # 6 CPUs are free on each node; the pending pod requests 10.
@@ -48,12 +53,15 @@ _WORKLOADS = (
     _Workload("rank", ("held-1", "held-2", "held-3"), {"cpu": "5"}, "held"),
     _Workload("score", ("held-1", "held-2", "held-3"), {"cpu": "5"}, "held"),
     _Workload("learn", ("",), {"cpu": "10"}, "held"),
-    # 2 GPUs are free on each of two nodes; pods with 4 are usual here.
-    _Workload("infer", ("gpu-1", "gpu-1", "gpu-2", "gpu-2"), {"cpu": "1", _GPU: "1"}, "gpu"),
+    # A GPU is free on one node and 3 on another; pods with 4 are usual here.
+    _Workload("infer", ("gpu-1", "gpu-1", "gpu-1", "gpu-2"), {"cpu": "1", _GPU: "1"}, "gpu"),
     _Workload("tune", ("gpu-3",), {"cpu": "4", _GPU: "4"}, "gpu"),
     # The node with the old image is cordoned.
     _Workload("shop", ("image-old", "image-new-1"), {"cpu": "2"}, "image"),
     _Workload("cart", ("image-old", "image-new-2"), {"cpu": "2"}, "image"),
+    # All of it fits on the cheaper node.
+    _Workload("bill", ("price-high", "price-low"), {"cpu": "3500m"}, "price"),
+    _Workload("mail", ("price-high", "price-low"), {"cpu": "3500m"}, "price"),
 )
 
 
@@ -75,8 +83,15 @@ def _objects() -> Iterator[Object]:
         for name in names:
             image = {"example.com/node-image": "old"} if name == "image-old" else {}
             gpus = {_GPU: "4"} if pool == "gpu" else {}
-            labels = {"pool": pool, **image}
-            yield node_object(name, cpu="16", memory="64Gi", allocatable=gpus, labels=labels, unschedulable=bool(image))
+            yield node_object(
+                name,
+                cpu="16",
+                memory="64Gi",
+                allocatable=gpus,
+                labels={"pool": pool, **image, **_PRICES.get(name, {})},
+                taints=["example.com/price=high:PreferNoSchedule"] if name == "price-high" else (),
+                unschedulable=bool(image),
+            )
     for workload in _WORKLOADS:
         yield from _pods(workload)
 

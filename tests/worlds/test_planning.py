@@ -6,13 +6,9 @@ import gzip
 import io
 from pathlib import Path
 
-import pytest
-
-from descheduler import evaluate
 from descheduler.cluster.dumps.read import read_dump
 from descheduler.cluster.request import SnapshotRequest
-from tests.cycle.shipped import briefly_searching
-from tests.worlds.planning import PLANNING_AT, write_planning
+from tests.worlds.planning import write_planning
 
 CONFIG = Path(__file__).parents[2] / "config"
 SAMPLE = CONFIG / "samples" / "planning.jsonl.gz"
@@ -33,13 +29,3 @@ def test_page_of_the_samples_says_how_large_it_is() -> None:
 
     size = f"{len(snapshot.nodes)} nodes and {len(snapshot.pods)} pods"
     assert size in (SAMPLE.parent / "README.md").read_text("utf-8")
-
-
-@pytest.mark.parametrize("profile", ["plan-make-room", "plan-make-room-koordinator", "plan-drain-upgrade"])
-def test_make_run_shows_moves_of_the_profile(profile: str) -> None:
-    policy = briefly_searching(CONFIG / "profiles" / f"{profile}.yaml")
-
-    result = evaluate(policy, SAMPLE, now=PLANNING_AT)
-
-    assert result.evictions
-    assert f"SAMPLE_{profile} := planning\n" in (CONFIG.parent / "Makefile").read_text("utf-8")

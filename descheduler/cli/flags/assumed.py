@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import wraps
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 from descheduler.cli.completions import complete_file
+from descheduler.cli.flags.files import file_source, read_input_name
 
 if TYPE_CHECKING:
     from descheduler.documents.document import TreeNode
@@ -29,8 +29,8 @@ def takes_assumed(command: Callable[..., Any]) -> Callable[..., Any]:
         callback=_read_rules,
         metavar="FILE",
         shell_complete=complete_file,
-        help="Decide as if the DeviceTaintRules of this file (YAML or JSON) had been created, to see which pods such a "
-        "taint would move. A run needs --dry-run or --snapshot with it.",
+        help="Decide as if the DeviceTaintRules of this file (YAML or JSON, - for standard input) had been created, to "
+        "see which pods such a taint would move. A run needs --dry-run or --snapshot with it.",
     )
     @wraps(command)
     def flagged(*args: object, **flags: object) -> object:
@@ -39,14 +39,17 @@ def takes_assumed(command: Callable[..., Any]) -> Callable[..., Any]:
     return flagged
 
 
-def _read_rules(_ctx: click.Context, _option: click.Parameter, name: str | None) -> Sequence[Mapping[str, object]]:
+def _read_rules(ctx: click.Context, option: click.Parameter, name: str | None) -> Sequence[Mapping[str, object]]:
     if name is None:
         return ()
+    read_input_name(ctx, option, name)
     from descheduler.documents.problems import PolicyError
     from descheduler.documents.source import read_roots
 
+    source, shown = file_source(name)
+    name = shown or name
     try:
-        roots = read_roots(Path(name), "manifest")
+        roots = read_roots(source, name, "manifest")
     except PolicyError as error:
         raise click.BadParameter(f"{error}.") from error
     rules = [_rule(node, name) for root in roots for node in _items(root)]

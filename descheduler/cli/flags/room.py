@@ -11,6 +11,7 @@ import click
 import msgspec
 
 from descheduler.cli.completions import complete_file
+from descheduler.cli.flags.files import file_source, read_input_name
 
 __all__ = ["RoomFlags", "takes_room"]
 
@@ -46,10 +47,11 @@ def takes_room(command: Callable[..., Any]) -> Callable[..., Any]:
         callback=_read_room,
         metavar="PODS",
         shell_complete=complete_file,
-        help="Plan only evictions that make room for pods: 'pending' for those that are pending, a file with pods or "
-        "workloads to create (and with their ResourceClaims, ResourceClaimTemplates and DeviceClasses), what one pod "
-        "requests, such as nvidia.com/gpu=8,cpu=4, or devices of a DeviceClass, such as gpu.example.com=4. Protections "
-        "and limits are those of the policy, if there is one. Such a plan is shown and not written to a file.",
+        help="Plan only evictions that make room for pods: 'pending' for those that are pending, a file (- is standard "
+        "input) with pods or workloads to create (and with their ResourceClaims, ResourceClaimTemplates and "
+        "DeviceClasses), what one pod requests, such as nvidia.com/gpu=8,cpu=4, or devices of a DeviceClass, such as "
+        "gpu.example.com=4. Protections and limits are those of the policy, if there is one. Such a plan is shown and "
+        "not written to a file.",
     )
     @wraps(command)
     def flagged(*args: object, **flags: object) -> object:
@@ -58,7 +60,7 @@ def takes_room(command: Callable[..., Any]) -> Callable[..., Any]:
     return flagged
 
 
-def _read_room(_ctx: click.Context, _option: click.Parameter, text: str | None) -> RoomFlags | None:
+def _read_room(ctx: click.Context, option: click.Parameter, text: str | None) -> RoomFlags | None:
     """None where the flag is not given."""
     if text is None:
         return None
@@ -66,6 +68,7 @@ def _read_room(_ctx: click.Context, _option: click.Parameter, text: str | None) 
         return RoomFlags()
     if "=" in text and not Path(text).exists():
         return _of_class(text) or RoomFlags((_requested(text),), is_of_requests=True)
+    read_input_name(ctx, option, text)
     return _of_file(text)
 
 
@@ -113,8 +116,10 @@ def _of_file(name: str) -> RoomFlags:
     from descheduler.documents.source import read_plain_documents
     from descheduler.planner.wanted_pods import WantedPodsError, objects_beside, pods_of_manifest
 
+    source, shown = file_source(name)
+    name = shown or name
     try:
-        documents = read_plain_documents(Path(name), "manifest")
+        documents = read_plain_documents(source, name, "manifest")
         return RoomFlags(pods_of_manifest(documents), objects_beside(documents))
     except WantedPodsError as error:
         raise click.BadParameter(f"{name}: {error}.") from error

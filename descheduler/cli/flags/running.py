@@ -11,7 +11,8 @@ import click
 
 from descheduler.cli.completions import complete_file
 from descheduler.cli.ending.exit_code import ExitCode
-from descheduler.cli.flags.values import read_duration, read_feature_gates, read_file_name, read_rate
+from descheduler.cli.flags.files import read_input_name
+from descheduler.cli.flags.values import read_duration, read_feature_gates, read_rate
 from descheduler.supervision import Watch
 
 __all__ = [
@@ -23,7 +24,11 @@ __all__ = [
     "takes_pace",
     "takes_policy",
     "takes_policy_flag",
+    "takes_policy_of_runs",
 ]
+
+_ONCE = "; - is standard input"
+_ARGUMENT = " The same as the argument POLICY."
 
 
 def _read_deadline(ctx: click.Context, option: click.Parameter, text: str | None) -> timedelta | None:
@@ -34,36 +39,43 @@ def _read_deadline(ctx: click.Context, option: click.Parameter, text: str | None
 
 def takes_policy(command: Callable[..., Any]) -> Callable[..., Any]:
     """Adds the policy, as `policy_file`: an argument, or the value of a flag."""
-    return _takes_argument(_takes_flag(command, has_argument=True), is_required=True)
+    return _takes_argument(_takes_flag(command, _ONCE, _ARGUMENT), is_required=True)
+
+
+def takes_policy_of_runs(command: Callable[..., Any]) -> Callable[..., Any]:
+    """As `takes_policy`, for a command that reads it again for each run, which standard input cannot be."""
+    return _takes_argument(_takes_flag(command, "", _ARGUMENT), is_required=True)
 
 
 def may_take_policy(command: Callable[..., Any]) -> Callable[..., Any]:
     """Adds the policy, as `policy_file`, which is None where none is given."""
-    return _takes_argument(_takes_flag(command, has_argument=True), is_required=False)
+    return _takes_argument(_takes_flag(command, _ONCE, _ARGUMENT), is_required=False)
 
 
 def takes_policy_flag(command: Callable[..., Any]) -> Callable[..., Any]:
     """Adds the policy, as `policy_file`, to a command that has another argument."""
-    return _takes_flag(command, has_argument=False)
+    return _takes_flag(command, _ONCE, "")
 
 
-def _takes_flag(command: Callable[..., Any], *, has_argument: bool) -> Callable[..., Any]:
-    also = " The same as the argument POLICY." if has_argument else ""
+def _takes_flag(command: Callable[..., Any], standard_input: str, argument: str) -> Callable[..., Any]:
+    """The flag, with what its help says of standard input and of the argument beside it; nothing where it has none."""
     return click.option(
         "--policy-config-file",
         "--config",
         "policy_file",
-        callback=read_file_name,
-        required=not has_argument,
+        callback=read_input_name,
+        required=not argument,
         metavar="FILE",
         shell_complete=complete_file,
         help="Policy to run: a DeschedulerPolicy or a DeschedulerConfiguration, in YAML or JSON, alone or in a "
-        f"ConfigMap; - is standard input.{also}",
+        f"ConfigMap{standard_input}.{argument}",
     )(command)
 
 
 def _takes_argument(command: Callable[..., Any], *, is_required: bool) -> Callable[..., Any]:
-    @click.argument("policy", required=False, metavar="[POLICY]", callback=read_file_name, shell_complete=complete_file)
+    @click.argument(
+        "policy", required=False, metavar="[POLICY]", callback=read_input_name, shell_complete=complete_file
+    )
     @wraps(command)
     def with_policy(*args: object, policy: str | None, policy_file: str | None, **flags: object) -> object:
         if policy is not None and policy_file is not None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from descheduler.cli.completions import complete_file
+from descheduler.cli.flags.files import read_output_name
 from descheduler.model.text.urls import is_web_url
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def _metrics_options() -> tuple[_Option, ...]:
             "--metrics-textfile",
             metavar="FILE",
             shell_complete=complete_file,
-            callback=_read_textfile,
+            callback=read_output_name,
             help="Write metrics to this file at the end, for the textfile collector of the node exporter (name.prom).",
         ),
         click.option(
@@ -202,12 +203,6 @@ def _check_webhook(
         raise click.UsageError("--notify-url and --notify-url-file exclude each other.")
     if notify_token_file and not (notify_url or notify_url_file):
         raise click.UsageError("--notify-token-file needs --notify-url or --notify-url-file.")
-
-
-def _read_textfile(_ctx: click.Context, _option: click.Parameter, text: str | None) -> str | None:
-    if text == "-":
-        raise click.BadParameter("standard output is used for the plan; name a file (./- for a file named -).")
-    return text
 
 
 def _read_url(_ctx: click.Context, _option: click.Parameter, text: str | None) -> str | None:

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 __all__ = [
     "read_duration",
     "read_feature_gates",
-    "read_file_name",
-    "read_file_names",
     "read_instant",
     "read_kube_version",
     "read_rate",
@@ -29,20 +27,6 @@ _EVICTIONS_IN_BACKGROUND = "EvictionsInBackground"
 _GATES = (_EVICTIONS_IN_BACKGROUND, "AllAlpha", "AllBeta")
 _RFC3339 = re.compile(r"(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(\.\d+)?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
 _LONGEST_FRACTION = 7
-
-
-def read_file_name(_ctx: click.Context, _option: click.Parameter, text: str | None) -> str | None:
-    """The name of a file, which is not empty: an empty variable in a script would stand for the present folder."""
-    if text == "":
-        raise click.BadParameter("the file name is empty.")
-    return text
-
-
-def read_file_names(ctx: click.Context, option: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:
-    """Names of files, none of them empty."""
-    for text in texts:
-        read_file_name(ctx, option, text)
-    return texts
 
 
 def read_instant(_ctx: click.Context, _option: click.Parameter, text: str | None) -> datetime | None:

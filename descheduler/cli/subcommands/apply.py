@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -13,6 +12,7 @@ import click
 from descheduler.cli.completions import complete_file
 from descheduler.cli.ending.stop_signals import stop_on_signals
 from descheduler.cli.flags.connection import takes_connection
+from descheduler.cli.flags.files import input_path, read_input_name
 from descheduler.cli.flags.go import GoFlagsCommand
 from descheduler.cli.flags.lease import takes_lease
 from descheduler.cli.flags.logging import takes_logging
@@ -39,7 +39,7 @@ __all__ = ["apply"]
 
 
 @click.command(cls=GoFlagsCommand, short_help="Carry out a plan from a file.")
-@click.argument("file", shell_complete=complete_file)
+@click.argument("file", callback=read_input_name, shell_complete=complete_file)
 @takes_policy_flag
 @click.option(
     "--max-age",
@@ -87,7 +87,7 @@ def apply(
     output: Output,
     **flags: object,
 ) -> None:
-    """Carry out the plan in FILE, which 'descheduler plan --out FILE' has written.
+    """Carry out the plan in FILE, - for standard input, which 'descheduler plan --out FILE' has written.
 
     The cluster is read again. The plan is refused, with what has changed, when it is of another cluster or policy, or
     older than --max-age; when a pod is gone, on another node or not selected by its plugin any more, a node was changed
@@ -110,7 +110,7 @@ def apply(
     from descheduler.report.plan.reading import read_plan_file
 
     watch = ctx.ensure_object(Watch)
-    plan_file = watch.call("reading the plan file", partial(read_plan_file, Path(file)))
+    plan_file = watch.call("reading the plan file", partial(read_plan_file, input_path(file)))
     options = RunFlags(
         **flags,  # type: ignore[arg-type]  # click has checked every one
         apply=PlanToApply(plan_file, max_age, allow_partial, reselect),

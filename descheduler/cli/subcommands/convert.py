@@ -6,15 +6,15 @@ import click
 
 from descheduler.cli.completions import complete_file
 from descheduler.cli.ending.exit_code import ExitCode
+from descheduler.cli.flags.files import file_source, read_input_name
 from descheduler.cli.flags.go import GoFlagsCommand
-from descheduler.cli.inputs import policy_source
 from descheduler.cli.output import write_data
 
 __all__ = ["convert"]
 
 
 @click.command(cls=GoFlagsCommand, short_help="Convert a configuration to a policy of this version.")
-@click.argument("file", metavar="FILE", shell_complete=complete_file)
+@click.argument("file", metavar="FILE", callback=read_input_name, shell_complete=complete_file)
 @click.pass_context
 def convert(ctx: click.Context, file: str) -> None:
     """Convert a configuration to a policy of this version, which is printed as YAML.
@@ -40,7 +40,7 @@ def convert(ctx: click.Context, file: str) -> None:
     from descheduler.documents.problems import PolicyError
     from descheduler.report.formats.yaml_lines import yaml_lines
 
-    source, name = policy_source(file)
+    source, name = file_source(file)
     try:
         conversion = convert_file(source, name)
     except PolicyError as error:

@@ -18,12 +18,13 @@ from descheduler.cli.ending.exit_code import ExitCode
 from descheduler.cli.ending.stop_signals import stop_on_signals
 from descheduler.cli.flags.assumed import takes_assumed
 from descheduler.cli.flags.connection import takes_connection
+from descheduler.cli.flags.files import input_path, read_input_name
 from descheduler.cli.flags.go import GoFlagsCommand
 from descheduler.cli.flags.lease import takes_lease_name
 from descheduler.cli.flags.logging import takes_logging
 from descheduler.cli.flags.scope import takes_subject_namespace
 from descheduler.cli.flags.shards import takes_shard
-from descheduler.cli.flags.values import read_feature_gates, read_file_name, read_kube_version
+from descheduler.cli.flags.values import read_feature_gates, read_kube_version
 from descheduler.cli.inputs import dump_paths, log_snapshot, read_policy, takes_snapshot
 from descheduler.cli.output import Output, takes_output, write_document
 from descheduler.cli.question import Question, complete_question, read_question
@@ -89,18 +90,19 @@ _HELP = "\n\n".join(
     "--policy-config-file",
     "--config",
     "policy_file",
-    callback=read_file_name,
+    callback=read_input_name,
     metavar="FILE",
     shell_complete=complete_file,
-    help="Policy whose decisions are explained; without it, only where replacement pods would be scheduled.",
+    help="Policy whose decisions are explained, - for standard input; without it, only where replacement pods would be "
+    "scheduled.",
 )
 @click.option(
     "--plan",
     "plan_file",
-    callback=read_file_name,
+    callback=read_input_name,
     metavar="FILE",
     shell_complete=complete_file,
-    help="Plan file, or JSON of a dry run: show what that plan does with the subject. It takes "
+    help="Plan file, or JSON of a dry run, - for standard input: show what that plan does with the subject. It takes "
     "the place of a policy, a dump and a cluster; nothing is decided again.",
 )
 @takes_snapshot("Read a dump instead of a cluster: a file, a folder or - for standard input; can be repeated.")
@@ -175,7 +177,7 @@ def _answer_from(plan_file: str, flags: _Flags, ctx: click.Context) -> NoReturn:
     question = read_question(flags.question, flags.namespace, all_namespaces=flags.all_namespaces)
     if question.type_name not in ANSWERED:
         raise click.UsageError(f"plans say nothing about a {question.type_name}; types are {', '.join(ANSWERED)}", ctx)
-    plan = ctx.ensure_object(Watch).call("reading the plan", partial(read_plan, Path(plan_file)))
+    plan = ctx.ensure_object(Watch).call("reading the plan", partial(read_plan, input_path(plan_file)))
     write_document(answer_of(plan, *question), flags.output)
     ctx.exit(ExitCode.DONE)
 
@@ -191,7 +193,7 @@ def _supervised(
     question: Question, flags: _Flags, policy: Policy | None, connection: ConnectionOptions, watch: Watch
 ) -> Explanation:
     """The explanation; of a cluster, until a signal ends it. With a dump a signal ends the program at once."""
-    explain_now = partial(_explanation, question, flags, policy, connection)
+    explain_now = partial(_explanation, question, flags, policy, connection, watch)
     if flags.snapshot:
         return watch.call("reading the dump and explaining", explain_now)
     with stop_on_signals(watch):
@@ -199,8 +201,9 @@ def _supervised(
 
 
 def _explanation(
-    question: Question, flags: _Flags, policy: Policy | None, connection: ConnectionOptions
+    question: Question, flags: _Flags, policy: Policy | None, connection: ConnectionOptions, watch: Watch
 ) -> Explanation:
+    from descheduler.cli.running import watched_search
     from descheduler.cycle.deciding import RunSetting
     from descheduler.explanation.explaining import explain as make_explanation
     from descheduler.plan.run_memory import NO_MEMORY
@@ -214,14 +217,19 @@ def _explanation(
     if snapshot is not None:
         snapshot = replace(snapshot, shard=flags.shard)
         log_snapshot(snapshot)
-    return make_explanation(
-        *question,
-        snapshot,
-        policy=policy,
-        settings=_settings(flags, policy, None if snapshot is None else snapshot.kube_version),
-        now=flags.now or (snapshot and snapshot.taken_at) or datetime.now(UTC),
-        setting=RunSetting(flags.feature_gates, scope=flags.scope, memory=memory),
-    )
+    search = watched_search(watch, is_dry=False)
+    within = search.within(f"Explaining {' '.join(question)}".rstrip())
+    try:
+        return make_explanation(
+            *question,
+            snapshot,
+            policy=policy,
+            settings=_settings(flags, policy, None if snapshot is None else snapshot.kube_version),
+            now=flags.now or (snapshot and snapshot.taken_at) or datetime.now(UTC),
+            setting=RunSetting(flags.feature_gates, scope=flags.scope, memory=memory, search=within),
+        )
+    finally:
+        search.note(None)
 
 
 def _settings(flags: _Flags, policy: Policy | None, cluster_version: KubeVersion | None) -> SchedulingSettings:

@@ -18,7 +18,7 @@ from descheduler.cli.flags.running import (
     takes_gates,
     takes_observation,
     takes_pace,
-    takes_policy,
+    takes_policy_of_runs,
 )
 from descheduler.cli.flags.scope import takes_scope
 from descheduler.cli.flags.shards import takes_shard
@@ -52,7 +52,7 @@ def _read_address(_ctx: click.Context, _option: click.Parameter, text: str) -> L
 
 
 @click.command(cls=GoFlagsCommand, short_help="Run again and again in one process.")
-@takes_policy
+@takes_policy_of_runs
 @click.option(
     "--interval",
     "--descheduling-interval",
@@ -108,6 +108,8 @@ def loop(
     """
     from descheduler.cli.looping import LoopFlags, run_loop
 
+    if flags["policy_file"] == "-":
+        raise click.UsageError("the policy is read again for each run, and standard input only once; name a file.", ctx)
     options = RunFlags(snapshot=(), now=None, **flags)  # type: ignore[arg-type]  # click has checked every one
     watch = ctx.ensure_object(Watch)
     ctx.exit(run_loop(LoopFlags(interval, listen), options, connection, lease, telemetry, watch))

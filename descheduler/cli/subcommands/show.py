@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 
 import click
 
 from descheduler.cli.completions import complete_file
+from descheduler.cli.flags.files import input_path, read_input_name
 from descheduler.cli.flags.go import GoFlagsCommand
 from descheduler.cli.output import Output, takes_output, write_document
 from descheduler.supervision import Watch
@@ -16,11 +16,12 @@ __all__ = ["show"]
 
 
 @click.command(cls=GoFlagsCommand, short_help="Show a plan from a file.")
-@click.argument("file", shell_complete=complete_file)
+@click.argument("file", callback=read_input_name, shell_complete=complete_file)
 @takes_output("the plan", has_flat_formats=True, has_pictures=True)
 @click.pass_context
 def show(ctx: click.Context, /, file: str, output: Output) -> None:
-    """Show the plan in FILE, which 'descheduler plan --out FILE' or a dry run with -o json has written.
+    """Show the plan in FILE, - for standard input, which 'descheduler plan --out FILE' or a dry run with -o json has
+    written.
 
     Nothing is read from a cluster. With -o html the plan is a page for a browser, with -o markdown a text for a pull
     request or a change ticket.
@@ -30,4 +31,4 @@ def show(ctx: click.Context, /, file: str, output: Output) -> None:
     from descheduler.report.plan.reading import read_plan
 
     watch = ctx.ensure_object(Watch)
-    write_document(watch.call("reading the plan", partial(read_plan, Path(file))), output)
+    write_document(watch.call("reading the plan", partial(read_plan, input_path(file))), output)

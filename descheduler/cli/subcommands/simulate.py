@@ -15,13 +15,14 @@ from descheduler.cli.completions import complete_file
 from descheduler.cli.ending.exit_code import simulation_exit_code
 from descheduler.cli.ending.stop_signals import stop_on_signals
 from descheduler.cli.flags.connection import takes_connection
+from descheduler.cli.flags.files import read_input_name
 from descheduler.cli.flags.go import GoFlagsCommand
 from descheduler.cli.flags.lease import takes_lease_name
 from descheduler.cli.flags.logging import takes_logging
 from descheduler.cli.flags.running import takes_policy
 from descheduler.cli.flags.scope import takes_scope
 from descheduler.cli.flags.shards import takes_shard
-from descheduler.cli.flags.values import read_duration, read_file_name
+from descheduler.cli.flags.values import read_duration
 from descheduler.cli.inputs import dump_paths, log_snapshot, read_policy, takes_snapshot
 from descheduler.cli.output import Output, takes_output, write_document
 from descheduler.model.text.duration import format_duration
@@ -63,7 +64,7 @@ class _Flags(msgspec.Struct, frozen=True, kw_only=True):
 @click.option(
     "--compare",
     "other_policy_file",
-    callback=read_file_name,
+    callback=read_input_name,
     metavar="FILE",
     shell_complete=complete_file,
     help="Another policy to simulate on the same dump, to show in what they differ.",
@@ -129,19 +130,21 @@ def simulate(
 def _supervised(flags: _Flags, watch: Watch) -> Simulation:
     """The simulation; of a cluster, until a signal ends it. With a dump a signal ends the program at once."""
     if flags.snapshot:
-        return watch.call("reading the dump and simulating", partial(_simulation, flags))
+        return watch.call("reading the dump and simulating", partial(_simulation, flags, watch))
     with stop_on_signals(watch):
-        return watch.call("reading the cluster and simulating", partial(_simulation, flags))
+        return watch.call("reading the cluster and simulating", partial(_simulation, flags, watch))
 
 
-def _simulation(flags: _Flags) -> Simulation:
+def _simulation(flags: _Flags, watch: Watch) -> Simulation:
+    from descheduler.cli.running import watched_search
     from descheduler.simulation.simulating import SimulationOptions
     from descheduler.simulation.simulating import simulate as make_simulation
 
     starts = list(_starts(flags))
     now = flags.now or starts[0].snapshot.taken_at or datetime.now(UTC)
     _require_calendar(now, flags)
-    options = SimulationOptions(flags.num_cycles, flags.every, flags.scope)
+    search = watched_search(watch, is_dry=False)
+    options = SimulationOptions(flags.num_cycles, flags.every, flags.scope, search)
     return make_simulation(starts, now=now, options=options)
 
 

@@ -10,10 +10,10 @@ import click
 
 from descheduler.cli.completions import complete_file
 from descheduler.cli.flags.connection import takes_connection
+from descheduler.cli.flags.files import read_input_name
 from descheduler.cli.flags.go import GoFlagsCommand
 from descheduler.cli.flags.lease import takes_lease_name
 from descheduler.cli.flags.logging import takes_logging
-from descheduler.cli.flags.values import read_file_name
 from descheduler.cli.inputs import load_policy_file
 from descheduler.cli.output import Output, takes_output, write_document
 from descheduler.supervision import Watch
@@ -30,10 +30,10 @@ __all__ = ["status"]
     "--policy-config-file",
     "--config",
     "policy_file",
-    callback=read_file_name,
+    callback=read_input_name,
     metavar="FILE",
     shell_complete=complete_file,
-    help="Policy whose runs are shown; not needed with --lease-name.",
+    help="Policy whose runs are shown, - for standard input; not needed with --lease-name.",
 )
 @takes_lease_name
 @takes_output("the status")

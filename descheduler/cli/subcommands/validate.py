@@ -12,8 +12,9 @@ from msgspec.structs import replace
 
 from descheduler.cli.completions import complete_file
 from descheduler.cli.ending.exit_code import ExitCode
+from descheduler.cli.flags.files import file_source, read_input_names
 from descheduler.cli.flags.go import GoFlagsCommand
-from descheduler.cli.inputs import load_policy_source, policy_source
+from descheduler.cli.inputs import load_policy_source
 from descheduler.cli.output import write_data, write_text
 from descheduler.model.text.urls import shown_url
 
@@ -44,7 +45,9 @@ _VOLCANO_KIND = "volcano-scheduler.conf"
 
 
 @click.command(cls=GoFlagsCommand, short_help="Check policy files.")
-@click.argument("files", nargs=-1, required=True, metavar="FILE...", shell_complete=complete_file)
+@click.argument(
+    "files", nargs=-1, required=True, metavar="FILE...", callback=read_input_names, shell_complete=complete_file
+)
 @click.option(
     "-o",
     "--output",
@@ -88,7 +91,7 @@ def _judge(file: str) -> _Verdict:
     from descheduler.documents.problems import DocumentProblem, PolicyError
     from descheduler.eviction.migration_controller.profiles import migration_notes
 
-    source, name = policy_source(file)
+    source, name = file_source(file)
     file = name or file
     try:
         policy = load_policy_source(source, name)

@@ -33,7 +33,6 @@ from descheduler.report.plan.document import LandingCause, LandingWord
 from descheduler.report.plan.landings import landing_causes
 from descheduler.report.tables.gang_rows import by_gang, shown_nodes, shown_pods
 from descheduler.report.tables.table_style import TableStyle
-from descheduler.report.tables.targets import NO_NEW_POD
 
 __all__ = ["SUBJECT", "ExplainedPod", "GroupExplanation", "explain_group", "group_table"]
 
@@ -152,7 +151,7 @@ def group_table(explanation: GroupExplanation, style: TableStyle) -> Iterator[st
     columns = ["NAMESPACE", "POD", "NODE", "DECISION", "PLUGIN", "TARGET", "REASON"]
     if explanation.pods[0].outcome is None:
         columns = ["NAMESPACE", "POD", "NODE", "TARGET", "REASON"]
-    yield from style.table(columns, rows)
+    yield from style.table(columns, style.without_repeats(rows))
     if len(shown) < len(explanation.pods):
         yield f"{len(explanation.pods) - len(shown)} pods that no plugin selects are not shown; -o wide shows them all"
         yield ""
@@ -164,7 +163,8 @@ def group_table(explanation: GroupExplanation, style: TableStyle) -> Iterator[st
 def _row(group: Sequence[ExplainedPod]) -> list[str]:
     pod = group[0]
     where = [pod.pod.namespace, shown_pods(group), shown_nodes(each.node for each in group)]
-    target = target_text(pod.landing, pod.to_node) or (NO_NEW_POD if pod.landing_message else "")
+    is_predicted = pod.landing is not None or pod.landing_message
+    target = target_text(pod.landing, pod.to_node) if is_predicted else ""
     why = pod.landing_message if pod.landing in (None, "lands_if", "no") else ""
     if pod.outcome is None:
         return [*where, target, why]

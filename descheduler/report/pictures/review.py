@@ -142,7 +142,7 @@ def _identity(plan: Plan) -> Mapping[str, str]:
     return {
         "Plan": plan.plan_id,
         "Policy": f"{policy.path} ({policy.kind}, digest {policy.digest[:12]})",
-        "Cluster": cluster_text(snapshot),
+        "Cluster": f"{cluster_text(snapshot)}{_on_nodes(plan)}",
         **_shard_text(snapshot.shard),
         "Read at": time_of(snapshot.taken_at) or "a time that the dump does not tell",
         "Decided at": time_of(plan.now),
@@ -155,6 +155,12 @@ def _shard_text(shard: ShardIdentity | None) -> Mapping[str, str]:
     if shard is None:
         return {}
     return {"Shard": f"{shard_of(shard).whole_name}: {counted(shard.num_nodes, 'node')}"}
+
+
+def _on_nodes(plan: Plan) -> str:
+    """How many pods the figures are about, where these are not all."""
+    number = plan.figures.total.before.pods
+    return "" if number == plan.snapshot.num_pods else f", {number:,} of them on nodes and not finished"
 
 
 def cluster_text(snapshot: SnapshotIdentity) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeVar
+from typing import BinaryIO, Literal, TypeVar
 
 import msgspec
 
@@ -17,6 +19,8 @@ from descheduler.report.plan.file import PlanFile
 __all__ = ["MOST_BYTES", "PlanFileError", "read_plan", "read_plan_file"]
 
 Decoded = TypeVar("Decoded")
+Source = Path | Literal["-"]
+"""A file; - is the standard input of the process."""
 
 MOST_BYTES = 256 * 2**20
 """More than the plan of a cluster with 150,000 pods takes."""
@@ -41,18 +45,18 @@ _decode_plan = msgspec.json.Decoder(Plan).decode
 _decode_head = msgspec.json.Decoder(_Head).decode
 
 
-def read_plan_file(path: Path) -> PlanFile:
-    """The plan file at `path`, to be applied. Raises PlanFileError."""
-    content = _content(path)
+def read_plan_file(source: Source) -> PlanFile:
+    """The plan file in `source`, to be applied. Raises PlanFileError."""
+    path, content = _shown(source), _content(source)
     head = _head(path, content)
     if head.kind == "Plan":
         raise PlanFileError(f"{path}: is the document of a dry run; make a plan file with 'descheduler plan --out'")
     return _plan_file(path, content, head)
 
 
-def read_plan(path: Path) -> Plan:
-    """The plan at `path`, to be looked at: out of a plan file, or the document of a dry run. Raises PlanFileError."""
-    content = _content(path)
+def read_plan(source: Source) -> Plan:
+    """The plan in `source`, to be looked at: out of a plan file, or the document of a dry run. Raises PlanFileError."""
+    path, content = _shown(source), _content(source)
     head = _head(path, content)
     if head.kind != "Plan":
         plan = _plan_file(path, content, head).plan
@@ -65,9 +69,14 @@ def read_plan(path: Path) -> Plan:
     return plan
 
 
-def _content(path: Path) -> bytes:
+def _shown(source: Source) -> str:
+    return "standard input" if source == "-" else str(source)
+
+
+def _content(source: Source) -> bytes:
+    path = _shown(source)
     try:
-        with path.open("rb") as file:
+        with _opened(source) as file:
             content = file.read(MOST_BYTES + 1)
     except OSError as error:
         raise PlanFileError(f"{path}: cannot be read: {(error.strerror or 'input failed').lower()}") from error
@@ -76,11 +85,22 @@ def _content(path: Path) -> bytes:
     return content
 
 
-def _head(path: Path, content: bytes) -> _Head:
+@contextmanager
+def _opened(source: Source) -> Iterator[BinaryIO]:
+    if source != "-":
+        with source.open("rb") as file:
+            yield file
+    elif sys.stdin is None:
+        raise PlanFileError("standard input: is closed; pipe a plan into it")
+    else:
+        yield sys.stdin.buffer
+
+
+def _head(path: str, content: bytes) -> _Head:
     return _decoded(path, content, _decode_head, _PLAN_FILE)
 
 
-def _plan_file(path: Path, content: bytes, head: _Head) -> PlanFile:
+def _plan_file(path: str, content: bytes, head: _Head) -> PlanFile:
     if head.kind == "PlanFile":
         _check_version(path, head)
     file = _decoded(path, content, _decode_plan_file, _PLAN_FILE)
@@ -89,7 +109,7 @@ def _plan_file(path: Path, content: bytes, head: _Head) -> PlanFile:
     return file
 
 
-def _decoded(path: Path, content: bytes, decode: Callable[[bytes], Decoded], what: str) -> Decoded:
+def _decoded(path: str, content: bytes, decode: Callable[[bytes], Decoded], what: str) -> Decoded:
     try:
         return decode(content)
     except (ValueError, RecursionError) as error:
@@ -97,21 +117,21 @@ def _decoded(path: Path, content: bytes, decode: Callable[[bytes], Decoded], wha
         raise PlanFileError(f"{path}: is not a {what}: {cause}") from error
 
 
-def _check_version(path: Path, head: _Head) -> None:
+def _check_version(path: str, head: _Head) -> None:
     """Says first what somebody may have mistaken it for."""
     if head.api_version != API_VERSION:
         version = repr(head.api_version)[:_LONGEST_CAUSE]
         raise PlanFileError(f"{path}: has apiVersion {version}, this program applies {API_VERSION}; plan again")
 
 
-def _check_shard(path: Path, plan: Plan) -> None:
+def _check_shard(path: str, plan: Plan) -> None:
     try:
         shard_of(plan.snapshot.shard)
     except ValueError as error:
         raise PlanFileError(f"{path}: {error}; the file was changed") from error
 
 
-def _check_pictured(path: Path, plan: Plan) -> None:
+def _check_pictured(path: str, plan: Plan) -> None:
     """What pictures rest on: the pods of workloads are moved, and no more nodes are drawn than a cluster has."""
     moved = {move.pod for move in plan.moves}
     if not all(pod in moved for workload in plan.workloads for pod in workload.pods):
@@ -122,7 +142,7 @@ def _check_pictured(path: Path, plan: Plan) -> None:
         raise PlanFileError(f"{path}: figures.groups do not hold the nodes of a cluster; the file was changed")
 
 
-def _check_moves(path: Path, file: PlanFile) -> None:
+def _check_moves(path: str, file: PlanFile) -> None:
     """Every move has its basis, each pod leaves once, and room is held for each once."""
     uids = [move.pod.uid for move in file.plan.moves]
     if uids != [basis.uid for basis in file.bases]:

@@ -12,10 +12,12 @@ import msgspec
 from descheduler.model.text.printable import printable
 from descheduler.report.tables.palette import PLAIN, Palette, Tone
 
-__all__ = ["TIE", "Cell", "Row", "Toned", "aligned"]
+__all__ = ["AS_ABOVE", "TIE", "Cell", "Row", "Toned", "aligned"]
 
 TIE = "\u00a0"
 """A space at which no line is broken; it is shown as a space."""
+AS_ABOVE = "as above"
+"""A sentence that is that of the row above."""
 _GAP = 3
 _NARROWEST_NAME = 12
 """A name is never shortened below this."""
@@ -49,7 +51,7 @@ def aligned(
     With a `width` in cells the table is fitted to it: the last column, which holds sentences, is wrapped between words
     below itself or, where little room is left, below the names, and names that are too long lose their middle
     (`ip-10-…internal`). Without one everything is whole. An empty header gives no header line. An empty cell shows as
-    `-`, characters that do not print are escaped.
+    `-`, characters that do not print are escaped. Where sentences stand below the names, AS_ABOVE takes no line.
     """
     cells = [list(map(_cell, row)) for row in rows]
     texts = [[cell.text for cell in row] for row in cells]
@@ -106,7 +108,8 @@ def _lines(row: Sequence[Toned], layout: _Layout, palette: Palette) -> Iterator[
     indent = " " * layout.indent
     if layout.is_stacked:
         yield head.rstrip()
-        yield indent + palette.toned(last.tone, first)
+        if last.text != AS_ABOVE:
+            yield indent + palette.toned(last.tone, first)
     else:
         yield head + palette.toned(last.tone, first)
     for part in others:

@@ -12,6 +12,7 @@ from descheduler.model.verdict import Reason
 from descheduler.plan.decisions import Failure
 from descheduler.policy.plugin_faults import failure_words
 from descheduler.report.document import PodReference
+from descheduler.report.nothing import why_nothing
 from descheduler.report.plan.document import Plan, PlanMove, PlannedRefusal, RefusalCount
 from descheduler.report.plan.figures import Amounts, NodeFigures
 from descheduler.report.plan.goal import PendingPod
@@ -208,13 +209,15 @@ def _meaning(count: RefusalCount, refusals: Sequence[PlannedRefusal]) -> str:
 
 
 def _idle_plugins(plan: Plan, style: TableStyle) -> Iterator[str]:
-    """Plugins that evict nothing, and why."""
+    """Plugins that evict nothing, and why; nothing where the summary says it of all of them."""
     rows = [
         [plugin_title(plan, figures.profile, figures.plugin), figures.facts.why_nothing]
         for figures in plan.plugins
         if figures.facts is not None and figures.facts.why_nothing
     ]
-    yield from style.table(["PLUGIN", "REASON"], rows, title="Plugins that evict nothing")
+    summary = why_nothing(plan)
+    if not all(reason in summary for _, reason in rows):
+        yield from style.table(["PLUGIN", "REASON"], rows, title="Plugins that evict nothing")
 
 
 def _plugins(plan: Plan, style: TableStyle) -> Iterator[str]:

@@ -7,12 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 
 from descheduler.model.text.printable import printable
-from descheduler.report.tables.columns import Row, aligned
+from descheduler.report.tables.columns import AS_ABOVE, Row, aligned
 from descheduler.report.tables.palette import PLAIN, Palette
 
 __all__ = ["TableStyle"]
-
-_AS_ABOVE = "as above"
 
 
 class TableStyle(msgspec.Struct, frozen=True):
@@ -49,7 +47,7 @@ class TableStyle(msgspec.Struct, frozen=True):
             return list(rows)
         above = [None, *(row[-1] for row in rows)]
         return [
-            [*row[:-1], _AS_ABOVE] if row[-1] and row[-1] == last else row
+            [*row[:-1], AS_ABOVE] if row[-1] and row[-1] == last else row
             for row, last in zip(rows, above, strict=False)
         ]
 

@@ -41,6 +41,14 @@ def test_without_a_policy_each_pod_says_where_it_would_go_alone() -> None:
     )
 
 
+def test_target_of_a_pod_that_is_not_created_again_says_so() -> None:
+    explanation = node_explanation("a", [*NODES, pod_object("bare", owners=())])
+
+    row = next(line.split() for line in node_table(explanation, TableStyle()) if " bare " in line)
+
+    assert row[2:5] == ["no", "new", "pod"]
+
+
 def test_facts_show_what_is_requested_now_and_after_the_run() -> None:
     explanation = node_explanation("a", [*NODES, pod_object("web", cpu="500m")], policy_of())
 

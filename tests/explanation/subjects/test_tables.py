@@ -315,7 +315,7 @@ def test_a_workload_is_a_table_of_its_pods_that_says_each_cause_once() -> None:
     assert text_of(group=group) == (
         "NAMESPACE   POD     NODE   DECISION       PLUGIN        TARGET   REASON\n"
         "shop        one     a      evicted        PodLifeTime   ~b       3 h old\n"
-        "shop        two     a      evicted        PodLifeTime   ~b       3 h old\n"
+        "shop        two     a      evicted        PodLifeTime   ~b       as above\n"
         "shop        three   a      not selected   -             -        -\n"
         "\n"
         "Replacement pods: 2 likely (gangs are not modelled (Coscheduling))\n"

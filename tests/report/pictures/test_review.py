@@ -63,3 +63,10 @@ def test_plan_of_a_dump_at_another_time_names_the_time() -> None:
 
 def test_plan_of_several_dumps_names_no_command() -> None:
     assert review_of(make_test_plan([make_pod("old")], source="a.json, b.json")).commands == {}
+
+
+def test_size_of_the_cluster_tells_the_pods_that_the_figures_count() -> None:
+    pods = [make_pod("old"), make_pod("done", phase="Succeeded")]
+
+    assert review_of(make_test_plan(pods)).identity["Cluster"].endswith("2 pods, 1 of them on nodes and not finished")
+    assert review_of(make_test_plan(pods[:1])).identity["Cluster"].endswith(", 1 pod")

@@ -120,3 +120,27 @@ def test_late_moves_are_left_out_of_a_large_page(simulation: Simulation, monkeyp
     moves = [len(cycle["moves"]) for cycle in json.loads(page.document)["policies"][0]["cycles"]]
     assert sum(moves) == 1
     assert "evictions of later cycles are left out" in page.text
+
+
+def test_page_of_a_large_cluster_is_no_larger_than_five_megabytes(simulation: Simulation) -> None:
+    """100 cycles that each evict a pod of every one of 5,000 nodes, with names as long as in a cloud."""
+    policy = simulation.policies[0]
+    move = policy.cycles[0].moves[0]
+    node = "ip-10-113-{:03}-{:03}.eu-central-1.compute.internal"
+    moves = tuple(
+        msgspec.structs.replace(
+            move,
+            namespace=f"team-{number % 200:03}",
+            name=f"recommendation-service-7c9f6d5b8d-{number:05}",
+            from_node=node.format(number // 250, number % 250),
+            to_node=node.format(number % 250, number // 250),
+        )
+        for number in range(5000)
+    )
+    cycles = tuple(
+        msgspec.structs.replace(policy.cycles[0], cycle=number, moves=moves, evictions=len(moves))
+        for number in range(1, 101)
+    )
+    large = msgspec.structs.replace(simulation, policies=(msgspec.structs.replace(policy, cycles=cycles),))
+
+    assert len("".join(render(large, "html"))) < 5_000_000

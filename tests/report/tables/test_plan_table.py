@@ -96,6 +96,24 @@ def test_a_reason_is_said_once_unless_the_table_is_wide() -> None:
     assert (wide.count(reason), wide.count(repeat)) == (3, 0)
 
 
+def test_a_reason_that_stands_below_its_row_is_said_once() -> None:
+    plan = make_test_plan([make_pod(f"old-{'long' * 12}-{number}") for number in range(3)])
+
+    lines = list(render(plan, "table", TableStyle(width=80)))
+
+    rows = "".join(lines).splitlines()
+    first = next(number for number, line in enumerate(rows) if line.startswith("default "))
+    assert rows[first + 1].strip() == "1 h old (maxPodLifeTimeSeconds: 60)"
+    assert [line.startswith("default ") for line in rows[first + 2 : first + 5]] == [True, True, False]
+    assert "as above" not in "".join(lines)
+
+
+def test_cause_of_a_run_without_evictions_is_said_once() -> None:
+    text = text_of(make_test_plan([make_pod("young", age=1)]))
+
+    assert text.count("no pod is old enough") == 1
+
+
 def test_marks_of_targets_are_explained_once_under_the_tables() -> None:
     plan = make_test_plan([make_pod(f"old-{number}") for number in range(4)])
     landing = plan.moves[0].landing

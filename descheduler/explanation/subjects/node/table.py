@@ -39,7 +39,8 @@ def node_table(explanation: NodeExplanation, style: TableStyle) -> Iterator[str]
         ]
         for each in explanation.landings
     ]
-    yield from style.table(["NAMESPACE", "POD IF EVICTED ALONE", "TARGET", "REASON"], rows)
+    header = ["NAMESPACE", "POD IF EVICTED ALONE", "TARGET", "REASON"]
+    yield from style.table(header, style.without_repeats(rows))
     yield from _drain(explanation.drain_blockers, style)
     yield from style.labelled({"Can be drained": _drain_answer(explanation)})
     yield from landing_lines(explanation.landing_counts, explanation.causes, style)
@@ -131,7 +132,7 @@ def _departures(explanation: NodeExplanation, style: TableStyle) -> Iterator[str
         [d.pod.namespace, d.pod.name, target_text(d.landing, d.to_node), d.plugin, _reason(d, style)]
         for d in explanation.departures
     ]
-    yield from style.table(["NAMESPACE", "EVICTED POD", "TARGET", "PLUGIN", "REASON"], rows)
+    yield from style.table(["NAMESPACE", "EVICTED POD", "TARGET", "PLUGIN", "REASON"], style.without_repeats(rows))
 
 
 def _reason(departure: Departure, style: TableStyle) -> str:
@@ -148,7 +149,8 @@ def _said(landing: LandingWord | None, message: str, style: TableStyle) -> str:
 def _stays(explanation: NodeExplanation, style: TableStyle) -> Iterator[str]:
     groups = [[stay] for stay in explanation.stays] if style.is_wide else by_gang(explanation.stays)
     rows = [[g[0].pod.namespace, shown_pods(g), g[0].plugin, g[0].code, g[0].message] for g in groups]
-    yield from style.table(["NAMESPACE", "POD NOT EVICTED", "PLUGIN", "CODE", "BLOCKED BY"], rows)
+    header = ["NAMESPACE", "POD NOT EVICTED", "PLUGIN", "CODE", "BLOCKED BY"]
+    yield from style.table(header, style.without_repeats(rows))
     rows = [[str(count.num_pods), count.code, count.summary] for count in explanation.stay_counts]
     yield from style.table(["PODS NOT EVICTED", "CODE", "REASON"], rows)
     rows = [[str(each.num_pods), each.plugin, each.message] for each in explanation.not_selected]
@@ -184,7 +186,9 @@ def _drain_answer(explanation: NodeExplanation) -> str:
 
 def _drain(blockers: Sequence[DrainBlocker], style: TableStyle) -> Iterator[str]:
     rows = [[b.pod.namespace, b.pod.name, b.blocker, b.message] for b in blockers]
-    yield from style.table(["NAMESPACE", "POD THAT BLOCKS A DRAIN", "BLOCKED BY", "REASON"], rows)
+    yield from style.table(
+        ["NAMESPACE", "POD THAT BLOCKS A DRAIN", "BLOCKED BY", "REASON"], style.without_repeats(rows)
+    )
 
 
 def _others(nodes: tuple[str, ...], explanation: NodeExplanation) -> str:
