@@ -100,7 +100,7 @@ class Search:
         """The first plan, on top of what can be made of the hint, bettered by single moves."""
         if self._hint is not None:
             self._follow(self._hint)
-        self._objective.first_plan(self._placement)
+        self._objective.first_plan(self._placement, self._rng, self.budget)
         self._offer()
         climb_by_shifts(self._placement, self._objective, self._dearest_nodes(), self.budget)
         self._objective.tidy(self._placement)
@@ -232,4 +232,3 @@ class Search:
         if not self._is_annealing and self._objective.value(assignment) < self.incumbent.value:
             self._placement.reset(assignment)
             self._offer()
-

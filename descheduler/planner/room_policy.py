@@ -53,7 +53,8 @@ def scheduler_of(policy: Policy, resources: Iterable[str]) -> str:
     """The name of the scheduler that a pod with requests for `resources` waits for.
 
     It is the one that `policy` verifies landings with, the first where there are several. Without any it is
-    koord-scheduler for resources of Koordinator. Raises PolicyError for a scheduler's configuration that makes no sense.
+    koord-scheduler for resources of Koordinator.
+    Raises PolicyError for a scheduler's configuration that makes no sense.
     """
     from descheduler.placement.configuration.kube_scheduler.configuration import DEFAULT_SCHEDULER_NAME
     from descheduler.placement.schedulers import koord_scheduler

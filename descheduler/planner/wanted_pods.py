@@ -14,7 +14,14 @@ from descheduler.documents.problems import did_you_mean, shown
 from descheduler.model.names import STANDARD_RESOURCES, is_container_resource
 from descheduler.model.requests import PODS
 
-__all__ = ["WantedPodsError", "devices_of_class", "objects_beside", "pod_of_requests", "pods_of_manifest", "resources_of"]
+__all__ = [
+    "WantedPodsError",
+    "devices_of_class",
+    "objects_beside",
+    "pod_of_requests",
+    "pods_of_manifest",
+    "resources_of",
+]
 
 Object = Mapping[str, Any]
 
