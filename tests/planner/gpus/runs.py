@@ -62,7 +62,7 @@ def run_gpus(
     objective: Object, nodes: Iterable[Sequence[Object]], pods: Sequence[Object], *, packs: bool = True
 ) -> Decisions:
     """What MigrationPlanner decides; `packs`: koord-scheduler prefers GPUs that are in use."""
-    planner: Object = {"objectives": [objective], "timeLimit": "2s", "workLimit": 1}
+    planner: Object = {"objectives": [objective], "timeLimit": "60s", "workLimit": 1}
     config = _PACKING if packs else _PACKING.with_name("koord-scheduler.yaml")
     policy = verified(planner, scheduler=config)
     snapshot = gpu_snapshot(nodes, pods)
