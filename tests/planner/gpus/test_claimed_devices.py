@@ -91,7 +91,7 @@ def snapshot_of(*objects: Object) -> Snapshot:
 
 
 def run(objective: Object, *objects: Object) -> Decisions:
-    planner: Object = {"objectives": [objective], "timeLimit": "2s", "workLimit": 1}
+    planner: Object = {"objectives": [objective], "timeLimit": "60s", "workLimit": 1}
     snapshot = snapshot_of(*objects)
     setting = RunSetting(processed_nodes=snapshot.nodes)
     return decide(load_policy(verified(planner), REGISTRY), snapshot, now=NOW, setting=setting)
