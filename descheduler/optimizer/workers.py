@@ -74,7 +74,7 @@ def search_in_processes(
 
 
 def _round_limits(number: int, limits: Limits, budget: Budget) -> Limits:
-    """Those of the round with that number, the first is 0."""
+    """The limits of the round with that number, the first is 0."""
     length = min(_FIRST_ROUND * 2**number, _LONGEST_ROUND)
     seconds = None if limits.seconds is None else max(budget.seconds_left, 0.0)
     if limits.work is not None:

@@ -51,8 +51,10 @@ _ENDINGS: tuple[tuple[Ending, SearchEnd], ...] = (
     ("work", "workLimit"),
 )
 """What may end a search, the worst for equal plans first, and what reports call it."""
-_MOST_REFUSALS_OF_CHAINS, _MOST_REFUSED_NODES = 2, 2
-"""After so many a pod of a chain stays, and a pod with a target is not moved to the zones of the next ones."""
+_MOST_REFUSALS_OF_CHAINS, _MOST_REFUSALS_AS_SCHEDULED = 2, 3
+"""After so many a pod stays, of a chain, or where the plan counts with the scheduler's choice of nodes."""
+_MOST_REFUSED_NODES = 2
+"""After so many a pod with a chosen node is not moved to the zones of the next ones."""
 _MOST_PLANS_IN_VAIN, _MOST_EARLY_DROPS_IN_VAIN, _MOST_DROPS_IN_VAIN = 4, 8, 30
 """After so many that were no better than those before them it is enough."""
 
@@ -176,7 +178,7 @@ class PlanSearch:
         return self._objective.problem_over(cluster), self._objective.stated_over(cluster)
 
     def _limits_of(self, number: int) -> Limits:
-        """Those of the plan with that number, the first is 0."""
+        """The limits of the plan with that number, the first is 0."""
         if self._objective.is_planned_further:
             return self._budget.share(_LATER_SHARE if number else _FIRST_OF_CHAINS_SHARE)
         units = max(len(self.cluster.pods) / _PODS_A_UNIT, 1.0)
@@ -248,8 +250,10 @@ class PlanSearch:
         cluster = trial.cluster
         targets = {identity_of(cluster.pods[move.pod]): cluster.nodes[move.target] for move in trial.plan.moves}
         is_chain = self._objective.is_planned_further
+        times = _MOST_REFUSALS_OF_CHAINS if is_chain else _MOST_REFUSALS_AS_SCHEDULED
+        may_stay = is_chain or not self._args.choose_nodes
         for pod in to_blame:
-            if pod not in targets or (is_chain and self._num_refused[pod] >= _MOST_REFUSALS_OF_CHAINS):
+            if pod not in targets or (may_stay and self._num_refused[pod] >= times):
                 self._kept.add(pod)
             elif not is_chain:
                 by_zone = self._num_refused[pod] > _MOST_REFUSED_NODES
