@@ -131,7 +131,7 @@ def _places(rng: np.random.Generator, room: Ints, zone: Ints, need: Ints, kind: 
     """Nodes for up to twenty pods of a workload, in its zones in turn where it is spread."""
     left, places, first = room.copy(), list[int](), int(rng.integers(len(_ZONE_SHARES)))
     for number in range(int(rng.integers(3, 21))):
-        is_open = (left >= need).all(axis=1)
+        is_open: Bools = np.asarray((left >= need).all(axis=1))
         if kind < _ANTI_AFFINE_SHARE:
             is_open[places] = False
         if kind >= 1 - _SPREAD_SHARE:

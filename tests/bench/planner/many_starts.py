@@ -98,7 +98,7 @@ class _Start:
         world, need = self._world, self._world.need[workload]
         if not self._budget[workload]:
             return -1
-        is_open = self._is_used & (self._free >= need).all(axis=1)
+        is_open: Bools = np.asarray(self._is_used & (self._free >= need).all(axis=1))
         is_open[[source, *self.drained]] = False
         if world.apart[workload]:
             is_open &= self._on_node[workload] == 0
