@@ -216,8 +216,9 @@ def _assumed(flags: RunFlags, policy: Policy) -> Sequence[Mapping[str, object]]:
     if room is None or not room.is_of_requests:
         return flags.assumed if room is None else (*room.pods, *room.beside)
     from descheduler.planner.room_policy import scheduler_of
+    from descheduler.planner.wanted_pods import resources_of
 
-    name = scheduler_of(policy)
+    name = scheduler_of(policy, [resource for pod in room.pods for resource in resources_of(pod["spec"])])
     pods = ({**pod, "spec": {**pod["spec"], "schedulerName": name}} for pod in room.pods)
     return [*pods, *room.beside]
 

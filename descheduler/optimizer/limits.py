@@ -16,6 +16,8 @@ _PAIRS_OF_A_CALL = 30_000
 """What numpy's own time for the calls of one evaluation is worth."""
 _UNITS_A_SECOND = 1.0
 """How much work is done in a second by a core that does nothing else."""
+_MOST_OF_REST = 0.6
+"""Of the seconds that are left, what one stretch takes at most."""
 _LEAST_SECONDS, _LEAST_SHARE = 5.0, 0.25
 """What a part of a search may take at least, in seconds and of the whole time, where it is to end by its work."""
 
@@ -117,6 +119,16 @@ class Budget:
             self._seconds_of_part(ratio),
             None if work is None else max(min(ratio * work, work - self.spent), 0.0),
         )
+
+    def stretch(self, length: float) -> Limits:
+        """So much more work, or so many seconds where only these are limited, as far as that is left.
+
+        Of a search with more time it is the same. Some of the seconds are left for what is made of the part.
+        """
+        seconds = None if self._limits.seconds is None else max(_MOST_OF_REST * self.seconds_left, 0.0)
+        if self._limits.work is not None:
+            return Limits(seconds, max(min(length, self._limits.work - self.spent), 0.0))
+        return Limits(length if seconds is None else min(length, seconds))
 
     def _seconds_of_part(self, ratio: float) -> float | None:
         seconds, work = self._limits.seconds, self._limits.work

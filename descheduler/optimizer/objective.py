@@ -143,8 +143,8 @@ class PreparedObjective(Guide, Protocol):
         """
         ...
 
-    def first_plan(self, placement: Arrangement) -> None:
-        """Moves pods to a good placement within a second or so; keeps every rule."""
+    def first_plan(self, placement: Arrangement, rng: np.random.Generator, budget: Budget) -> None:
+        """Moves pods to a good placement within a second or so, or until `budget` is over; keeps every rule."""
         ...
 
     def tidy(self, placement: Arrangement) -> None:

@@ -20,7 +20,7 @@ __all__ = ["Incumbent", "Search", "SearchTask", "Ties"]
 _LEAST_WORK, _MOST_WORK = 0.1, 1.0
 """Limit of each call of the solver, as in `Limits`: what it is between these is told by `_SHARE_OF_CALL`."""
 _SHARE_OF_CALL = 0.03
-"""Of the search's own limit, so that a short search still finds the size of neighbourhoods that can be closed."""
+"""Of the work that was done until then. A longer search begins with the calls of a shorter one: it is never worse."""
 _SMALLEST, _FIRST, _LARGEST = 12, 80, 400
 """Pods of a neighbourhood."""
 _MOST_AT_ONCE = 1000
@@ -87,7 +87,7 @@ class Search:
         self._rng = np.random.default_rng(task.seed)
         self._on_incumbent = on_incumbent
         self.budget = Budget(task.limits, is_cancelled)
-        self._work_of_call = _work_of_call(task.limits)
+        self._work_on_whole = 0.0
         self._annealing: Annealer | None = None
         self._placement = Arrangement(task.problem, task.start)
         self._num_pods = _FIRST
@@ -100,7 +100,7 @@ class Search:
         """The first plan, on top of what can be made of the hint, bettered by single moves."""
         if self._hint is not None:
             self._follow(self._hint)
-        self._objective.first_plan(self._placement)
+        self._objective.first_plan(self._placement, self._rng, self.budget)
         self._offer()
         climb_by_shifts(self._placement, self._objective, self._dearest_nodes(), self.budget)
         self._objective.tidy(self._placement)
@@ -129,8 +129,7 @@ class Search:
         """Betters the incumbent until nothing is left to gain or `budget`, the search's or a part of it, is over."""
         if self.incumbent.value <= self._bound or self._is_settled:
             return
-        whole = self._whole_problem()
-        if whole is not None and not budget.is_over and self._solve(whole, budget).was_closed:
+        if self._is_whole_closed(budget):
             return
         self._anneal(budget)
         while not (budget.is_over or self._is_settled):
@@ -138,6 +137,20 @@ class Search:
             if neighbourhood is None:
                 return
             self._solve(neighbourhood, budget)
+            if self._is_whole_closed(budget):
+                return
+
+    def _is_whole_closed(self, budget: Budget) -> bool:
+        """Whether all of a small problem is solved at once; tried again when a call may take twice as long."""
+        if budget.is_over or self._work_of_call < 2 * self._work_on_whole:
+            return False
+        self._work_on_whole = self._work_of_call
+        whole = self._whole_problem()
+        return whole is not None and self._solve(whole, budget).was_closed
+
+    @property
+    def _work_of_call(self) -> float:
+        return min(max(_SHARE_OF_CALL * self.budget.spent, _LEAST_WORK), _MOST_WORK)
 
     def _anneal(self, budget: Budget) -> None:
         """Goes on with the annealing; what it leads to is looked at when it ends, or with the search."""
@@ -219,9 +232,3 @@ class Search:
         if not self._is_annealing and self._objective.value(assignment) < self.incumbent.value:
             self._placement.reset(assignment)
             self._offer()
-
-
-def _work_of_call(limits: Limits) -> float:
-    """A second of the clock counts as much as a unit of work, which is about what it is worth to the solver."""
-    least = min(limit for limit in (limits.seconds, limits.work) if limit is not None)
-    return min(max(_SHARE_OF_CALL * least, _LEAST_WORK), _MOST_WORK)

@@ -18,8 +18,11 @@ from descheduler.process_end import bound_to_process
 
 __all__ = ["search_in_processes", "work", "worker_command"]
 
-_ROUND_SECONDS = 10.0
-_MIN_ROUNDS = 4
+_FIRST_ROUND, _LONGEST_ROUND = 1.0, 10.0
+"""What a round takes, of work where that is limited and else in seconds: each twice as much as the one before it.
+
+They are the same in a search with more time, which is never worse then.
+"""
 _POLL_SECONDS = 0.2
 
 
@@ -56,7 +59,9 @@ def search_in_processes(
         rounds = 0
         while not (budget.is_over and rounds):
             for pipe in pipes:
-                pipe.send(_Round(_round_limits(task.limits, budget), incumbents[0].assignment if incumbents else None))
+                pipe.send(
+                    _Round(_round_limits(rounds, task.limits, budget), incumbents[0].assignment if rounds else None)
+                )
             reports = [_receive(pipe, pipes, budget, on_incumbent) for pipe in pipes]
             budget.spend(max(report.work for report in reports))
             rounds += 1
@@ -68,13 +73,13 @@ def search_in_processes(
     return incumbents[0], budget.spent, budget.ending
 
 
-def _round_limits(limits: Limits, budget: Budget) -> Limits:
-    seconds = work = None
-    if limits.seconds is not None:
-        seconds = max(min(_ROUND_SECONDS, limits.seconds / _MIN_ROUNDS, budget.seconds_left), 0.0)
+def _round_limits(number: int, limits: Limits, budget: Budget) -> Limits:
+    """The limits of the round with that number, the first is 0."""
+    length = min(_FIRST_ROUND * 2**number, _LONGEST_ROUND)
+    seconds = None if limits.seconds is None else max(budget.seconds_left, 0.0)
     if limits.work is not None:
-        work = max(min(limits.work / _MIN_ROUNDS, limits.work - budget.spent), 0.0)
-    return Limits(seconds, work)
+        return Limits(seconds, max(min(length, limits.work - budget.spent), 0.0))
+    return Limits(length if seconds is None else min(length, seconds))
 
 
 def _receive(

@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 
 from descheduler.eviction.strategy_handle import StrategyHandle
-from descheduler.model.node import Node
+from descheduler.model.node import ZONE_LABEL, Node
 from descheduler.optimizer.arrays import Ints
 from descheduler.optimizer.limits import Budget, Ending, Limits
 from descheduler.optimizer.objective import Objective
@@ -34,10 +34,15 @@ __all__ = ["PlanSearch"]
 
 _State = Callable[[ClusterProblem], tuple[Problem, Objective] | None]
 
-_FIRST_SHARE, _LATER_SHARE = 0.6, 0.1
-"""Of the limits, for the first plan, and for each that goes without the pods that were refused in those before it."""
-_FIRST_OF_CHAINS_SHARE, _WHOLE_OF_CHAINS_SHARE = 0.4, 0.7
-"""The same for the first plan of chains of moves, and for all that are made whole."""
+_PODS_A_UNIT, _TIMES_LONGER = 1000, 2.0
+"""So many pods are worth a unit of the limits in the first plan, and each later plan takes twice as long.
+
+So a search with more time begins with the plans of one with less, and is never worse.
+"""
+_RELAXED_SHARE = 0.1
+"""Of the limits, for each plan as if every node had room."""
+_FIRST_OF_CHAINS_SHARE, _LATER_SHARE, _WHOLE_OF_CHAINS_SHARE = 0.4, 0.1, 0.7
+"""The same for the first plan of chains of moves, each later one, and all that are made whole."""
 _SHARE_OF_POD_LEFT, _AGAIN_SHARE = 0.005, 0.015
 """The same for a plan of what another one leaves, for each pod; and for one instead of groups that were dropped."""
 _ENDINGS: tuple[tuple[Ending, SearchEnd], ...] = (
@@ -46,8 +51,10 @@ _ENDINGS: tuple[tuple[Ending, SearchEnd], ...] = (
     ("work", "workLimit"),
 )
 """What may end a search, the worst for equal plans first, and what reports call it."""
-_MOST_REFUSALS_OF_CHAINS, _MOST_REFUSALS = 2, 4
-"""After so many a pod with a chosen node stays, of a chain or else."""
+_MOST_REFUSALS_OF_CHAINS, _MOST_REFUSALS_AS_SCHEDULED = 2, 3
+"""After so many a pod stays, of a chain, or where the plan counts with the scheduler's choice of nodes."""
+_MOST_REFUSED_NODES = 2
+"""After so many a pod with a chosen node is not moved to the zones of the next ones."""
 _MOST_PLANS_IN_VAIN, _MOST_EARLY_DROPS_IN_VAIN, _MOST_DROPS_IN_VAIN = 4, 8, 30
 """After so many that were no better than those before them it is enough."""
 
@@ -97,14 +104,13 @@ class PlanSearch:
         Before nodes are searched for pods, it is seen which ones the scheduler finds for those that have to leave.
         """
         if not self._args.choose_nodes:  # by one process: it is done before others have started
-            self._search(self._objective.relaxed_over, None, _LATER_SHARE, 1)
+            self._search(self._objective.relaxed_over, None, lambda number: self._budget.share(_RELAXED_SHARE), 1)
         if self.trials:
             if self._budget.is_over or self._is_best_proven:
                 return
             self._kept.clear()
             self.cluster = self._stated()
-        share = _FIRST_OF_CHAINS_SHARE if self._objective.is_planned_further else _FIRST_SHARE
-        self._search(self._whole, self.cluster.assignment_with(last), share, self._args.workers)
+        self._search(self._whole, self.cluster.assignment_with(last), self._limits_of, self._args.workers)
         if self._objective.is_planned_further:
             self._improve(self.best, _MOST_DROPS_IN_VAIN)
 
@@ -171,8 +177,15 @@ class PlanSearch:
     def _whole(self, cluster: ClusterProblem) -> tuple[Problem, Objective]:
         return self._objective.problem_over(cluster), self._objective.stated_over(cluster)
 
-    def _search(self, state: _State, hint: Ints | None, share: float, num_workers: int) -> None:
-        """Plans and tries out; after the first plan, which has `share` of the limits, without what was refused.
+    def _limits_of(self, number: int) -> Limits:
+        """The limits of the plan with that number, the first is 0."""
+        if self._objective.is_planned_further:
+            return self._budget.share(_LATER_SHARE if number else _FIRST_OF_CHAINS_SHARE)
+        units = max(len(self.cluster.pods) / _PODS_A_UNIT, 1.0)
+        return self._budget.stretch(units * _TIMES_LONGER**number)
+
+    def _search(self, state: _State, hint: Ints | None, limits_of: Callable[[int], Limits], num_workers: int) -> None:
+        """Plans and tries out, each plan within `limits_of` its number; after the first without what was refused.
 
         Nothing, where there is nothing to `state`.
         """
@@ -180,20 +193,23 @@ class PlanSearch:
         refused: Mapping[PodIdentity, str] = {}
         while not found or not (self._is_late or self._is_settled(found, refused)):
             if found:
-                self.cluster, hint, share = self._stated(), self.plans[-1].assignment, _LATER_SHARE
+                self.cluster, hint = self._stated(), self.plans[-1].assignment
             stated = state(self.cluster)
             if stated is None:
                 return
-            plan = self._solve(self.cluster, *stated, share, hint, num_workers)
+            plan = self._solve(self.cluster, *stated, limits_of(len(found)), hint, num_workers)
             whole = trial = self.trials_over(self.cluster).tried(plan, self._budget)
             self.plans.append(plan)
             self._take(trial)
             if self._objective.is_planned_further:
                 trial = self._improve(trial, _MOST_EARLY_DROPS_IN_VAIN)
             found.append(trial)
-            refused = {**_still_refused(whole, trial), **trial.refused} or self._poor(trial)
-            self.against.update(refused)
+            refused = {**_still_refused(whole, trial), **trial.refused}
             self._keep(refused, trial)
+            if not refused:
+                refused = self._poor(trial)
+                self._kept.update(refused)
+            self.against.update(refused)
 
     def _take(self, trial: Trial) -> None:
         self.trials.append(trial)
@@ -222,23 +238,31 @@ class PlanSearch:
         return trial
 
     def _keep(self, refused: Collection[PodIdentity], trial: Trial) -> None:
-        """Has later plans go without what was refused: pods, or where the plan chooses nodes their moves to these.
+        """Has later plans go without what was refused: moves to nodes or zones, or pods where targets are only wishes.
 
-        Moves are refused for what others of the same plan do, mostly: it takes several plans for a pod to stay.
+        Moves are refused for what others of the same plan do, mostly, or for the nodes or the zone that they lead to.
         """
         to_blame = [pod for pod in refused if pod not in trial.companions]
         self._num_refused.update(to_blame)
-        if not self._args.choose_nodes:
+        if not (self._args.choose_nodes or self._objective.scheduled_share):
             self._kept.update(to_blame)
             return
         cluster = trial.cluster
         targets = {identity_of(cluster.pods[move.pod]): cluster.nodes[move.target] for move in trial.plan.moves}
-        times = _MOST_REFUSALS_OF_CHAINS if self._objective.is_planned_further else _MOST_REFUSALS
+        is_chain = self._objective.is_planned_further
+        times = _MOST_REFUSALS_OF_CHAINS if is_chain else _MOST_REFUSALS_AS_SCHEDULED
+        may_stay = is_chain or not self._args.choose_nodes
         for pod in to_blame:
-            if self._num_refused[pod] >= times or pod not in targets:
+            if pod not in targets or (may_stay and self._num_refused[pod] >= times):
                 self._kept.add(pod)
-            elif not self._objective.is_planned_further:
-                self._closed[pod].add(targets[pod])
+            elif not is_chain:
+                by_zone = self._num_refused[pod] > _MOST_REFUSED_NODES
+                self._closed[pod] |= self._zone_of(targets[pod]) if by_zone else {targets[pod]}
+
+    def _zone_of(self, name: str) -> frozenset[str]:
+        """The nodes in the zone of this one, or in none where it is in none."""
+        zones = {node.name: node.labels.get(ZONE_LABEL) for node in self._nodes}
+        return frozenset({name}.union(other for other, zone in zones.items() if zone == zones.get(name)))
 
     def _plan_further(self, targets: PlannedTargets) -> PlanOver | None:
         """A plan for what is left as things are booked on trial; None where nothing is, or time is over.
@@ -251,7 +275,7 @@ class PlanSearch:
         cluster = self._stated()
         share = _AGAIN_SHARE if targets else min(_LATER_SHARE, _SHARE_OF_POD_LEFT * self._objective.figure())
         hint = cluster.assignment_with(targets)
-        return self._solve(cluster, *self._whole(cluster), share, hint, 1), cluster
+        return self._solve(cluster, *self._whole(cluster), self._budget.share(share), hint, 1), cluster
 
     def _is_settled(self, found: Sequence[Trial], refused: Mapping[PodIdentity, str]) -> bool:
         """Whether all is granted that it takes, or plan after plan of those that were `found` was no better."""
@@ -329,20 +353,20 @@ class PlanSearch:
         cluster: ClusterProblem,
         problem: Problem,
         objective: Objective,
-        share: float,
+        limits: Limits,
         hint: Ints | None,
         num_workers: int,
     ) -> Solution:
-        """The best plan found in that share of the limits, each of another seed."""
+        """The best plan found within `limits`, each of another seed."""
         seed, is_cancelled = self._args.seed + max(len(self.plans), len(self.trials)), self._handle.search.is_cancelled
         promising = problem if self._args.choose_nodes else self._objective.promising(cluster, problem)
-        share_of_schedule = share * self._objective.scheduled_share
+        share_of_schedule = self._objective.scheduled_share
         # What is left of a plan that is partly granted needs fewer evictions, and how many is not known.
         is_whole = cluster is self.cluster
         plan = solve(
             promising,
             objective,
-            self._budget.share(share - share_of_schedule),
+            limits.scaled(1.0 - share_of_schedule),
             seed=seed,
             num_workers=num_workers,
             hint=hint,
@@ -356,7 +380,7 @@ class PlanSearch:
             plan = dataclasses.replace(plan, bound=objective.prepare(problem).bound())
         if not share_of_schedule:
             return plan
-        budget = self._budget.part(self._budget.share(share_of_schedule), is_cancelled)
+        budget = self._budget.part(limits.scaled(share_of_schedule), is_cancelled)
         return self._objective.scheduled(plan, cluster, budget, seed)
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
 
 from descheduler.eviction.placement_verification.placement_verification import scheduling_by_profile
+from descheduler.model.koordinator.devices import current_name
 from descheduler.planner.args import MigrationPlannerArgs, PlannerObjective
 from descheduler.planner.objective_args import PENDING_PODS, MakeRoomArgs
 from descheduler.policy.types import PluginConfig, Policy, Profile
@@ -14,6 +15,8 @@ from descheduler.policy.types import PluginConfig, Policy, Profile
 __all__ = ["BUILT_IN", "room_policy", "scheduler_of"]
 
 _PLANNER = "MigrationPlanner"
+_OF_KOORDINATOR = ("koordinator.sh/", "kubernetes.io/batch-", "kubernetes.io/mid-")
+"""How the names of resources begin that Koordinator adds to nodes."""
 
 BUILT_IN = {
     "apiVersion": "descheduler/v1alpha2",
@@ -46,17 +49,23 @@ def room_policy(policy: Policy, pods: Sequence[str]) -> Policy:
     return replace(policy, profiles=tuple(_profile(profile, objective) for profile in policy.profiles))
 
 
-def scheduler_of(policy: Policy) -> str:
-    """The name of the scheduler that `policy` verifies landings with, the first where there are several.
+def scheduler_of(policy: Policy, resources: Iterable[str]) -> str:
+    """The name of the scheduler that a pod with requests for `resources` waits for.
 
+    It is the one that `policy` verifies landings with, the first where there are several. Without any it is
+    koord-scheduler for resources of Koordinator.
     Raises PolicyError for a scheduler's configuration that makes no sense.
     """
     from descheduler.placement.configuration.kube_scheduler.configuration import DEFAULT_SCHEDULER_NAME
+    from descheduler.placement.schedulers import koord_scheduler
 
     found = (settings for _, settings in scheduling_by_profile(policy, None) if settings is not None)
     configurations = (settings.configuration for settings in found if settings.configuration is not None)
     first = next(configurations, None)
-    return DEFAULT_SCHEDULER_NAME if first is None else first.profiles[0].scheduler_name
+    if first is not None:
+        return first.profiles[0].scheduler_name
+    is_koordinator = any(current_name(resource).startswith(_OF_KOORDINATOR) for resource in resources)
+    return koord_scheduler.ROW.name if is_koordinator else DEFAULT_SCHEDULER_NAME
 
 
 def _profile(profile: Profile, objective: PlannerObjective) -> Profile:

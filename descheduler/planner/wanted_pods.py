@@ -14,7 +14,14 @@ from descheduler.documents.problems import did_you_mean, shown
 from descheduler.model.names import STANDARD_RESOURCES, is_container_resource
 from descheduler.model.requests import PODS
 
-__all__ = ["WantedPodsError", "devices_of_class", "objects_beside", "pod_of_requests", "pods_of_manifest"]
+__all__ = [
+    "WantedPodsError",
+    "devices_of_class",
+    "objects_beside",
+    "pod_of_requests",
+    "pods_of_manifest",
+    "resources_of",
+]
 
 Object = Mapping[str, Any]
 
@@ -68,7 +75,7 @@ def pods_of_manifest(documents: Iterable[object]) -> list[Object]:
     if not pods:
         raise WantedPodsError("holds no pod and no workload with a pod template and replicas")
     for pod in pods:
-        _check_resources(_resources_of(pod["spec"]), f"pod {pod['metadata']['namespace']}/{pod['metadata']['name']}: ")
+        _check_resources(resources_of(pod["spec"]), f"pod {pod['metadata']['namespace']}/{pod['metadata']['name']}: ")
     return pods
 
 
@@ -107,7 +114,7 @@ def _check_resources(resources: Iterable[str], whose: str = "") -> None:
             raise WantedPodsError(f"{whose}{shown(name)} is not a resource{hint}")
 
 
-def _resources_of(spec: Object) -> Iterator[str]:
+def resources_of(spec: Object) -> Iterator[str]:
     """The names of what the pod and its containers request, or may use, which is what they request by default."""
     lists = (spec.get(key) for key in ("containers", "initContainers"))
     containers = [each for found in lists if isinstance(found, list) for each in found if isinstance(each, Mapping)]

@@ -7,6 +7,7 @@ import json
 import tempfile
 from pathlib import Path
 
+from descheduler.optimizer import Limits
 from tests.bench import decoding, hostile, placement, strategies, volcano
 from tests.bench.dumps import write_generated
 from tests.bench.koordinator import write_with_koordinator
@@ -42,7 +43,7 @@ def main() -> None:
         hostile.report()
         in_own_process(volcano.report, options.nodes)
         _report_startup(Path(folder))
-    report_in_short(num_seeds=options.seeds, seconds=options.seconds, num_workers=options.workers)
+    report_in_short(num_seeds=options.seeds, limits=Limits(seconds=options.seconds), num_workers=options.workers)
 
 
 def _report_cycles(folder: Path, dump: Path, world: str) -> None:

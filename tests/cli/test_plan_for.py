@@ -10,6 +10,7 @@ import pytest
 
 from tests.builders import Object, node_object, pod_object
 from tests.cli.commands import Descheduler
+from tests.placement.plugins.device_share.worlds import CORE, RATIO, device_object, gpu, gpu_pod
 from tests.placement.plugins.dynamic_resources.worlds import (
     NO_DEVICE_OBJECTS,
     device,
@@ -19,6 +20,8 @@ from tests.placement.plugins.dynamic_resources.worlds import (
 )
 
 _PACKING = Path(__file__).resolve().parents[2] / "config" / "schedulers" / "most-allocated.yaml"
+
+_BATCH = "kubernetes.io/batch-cpu"
 
 
 def fixed(node: str, cpu: str) -> Object:
@@ -164,6 +167,51 @@ def test_extended_resource_that_no_node_lists_is_unknown(plan: Any, resource: st
     assert sentence(plan(f"{resource}=8")) == (
         f"1 pod pending: 1 unknown (no node lists {resource}; a DeviceClass with extendedResourceName: {resource} may"
         " serve it (DynamicResources))"
+    )
+
+
+_HALF_GPU = {CORE: "50", RATIO: "50"}
+
+
+def gpu_nodes(*names: str) -> list[Object]:
+    """Nodes with two GPUs each, of both of which a pod of koord-scheduler has a half."""
+    allocatable = {CORE: "200", RATIO: "200"}
+    nodes = [node_object(name, cpu="10", allocatable=allocatable) for name in names]
+    devices = [device_object(name, gpu(0), gpu(1)) for name in names]
+    pods = [
+        gpu_pod(
+            f"{name}-{minor}",
+            _HALF_GPU,
+            node=name,
+            scheduler="koord-scheduler",
+            has={"gpu": [{"minor": minor, "resources": _HALF_GPU}]},
+        )
+        for name in names
+        for minor in (0, 1)
+    ]
+    return [*nodes, *devices, *pods]
+
+
+def test_a_pod_that_requests_gpus_of_koordinator_is_one_of_koord_scheduler(plan: Any) -> None:
+    """No GPU is idle: one of the pods that share them leaves for the half of another GPU."""
+    document = plan(f"{CORE}=100,{RATIO}=100", *gpu_nodes("x", "y"))
+
+    assert len(evicted(document)) == 1
+    assert sentence(document).startswith("1 pod pending → 0 (default/wanted onto ")
+
+
+def test_a_pod_that_requests_batch_resources_is_one_of_koord_scheduler(plan: Any) -> None:
+    def batch(name: str, amount: str, node: str, **facts: Any) -> Object:
+        return pod_object(name, node=node, requests={_BATCH: amount}, scheduler="koord-scheduler", **facts)
+
+    nodes = [node_object(name, cpu="10", allocatable={_BATCH: "10000"}) for name in "xyz"]
+    stay = [batch(f"{name}-fixed", "7000", name, owners=[]) for name in "yz"]
+    pods = [batch("x0", "2000", "x"), batch("x-fixed", "6000", "x", owners=[]), *stay]
+
+    assert evicted(plan(f"{_BATCH}=4000", *nodes, *pods)) == ["x0"]
+    assert sentence(plan(f"{_BATCH}=50000", *nodes)) == (
+        "1 pod pending → 1 with 0 evictions; no room: pod default/wanted requests 50000 kubernetes.io/batch-cpu,"
+        " the largest node has 10000"
     )
 
 

@@ -41,3 +41,18 @@ def test_a_short_part_ends_by_its_work_where_that_ends_the_search(work: float | 
     budget = Budget(Limits(seconds=60.0, work=work), clock=lambda: 0.0)
 
     assert budget.share(0.005) == part
+
+
+@pytest.mark.parametrize(
+    ("limits", "stretch"),
+    [
+        pytest.param(Limits(work=10.0), Limits(work=2.0), id="work"),
+        pytest.param(Limits(work=1000.0), Limits(work=2.0), id="the same of more work"),
+        pytest.param(Limits(work=1.5), Limits(work=1.5), id="what is left of less"),
+        pytest.param(Limits(seconds=100.0), Limits(seconds=2.0), id="seconds"),
+        pytest.param(Limits(seconds=2.0), Limits(seconds=1.2), id="seconds with a rest for what is made of it"),
+        pytest.param(Limits(seconds=100.0, work=10.0), Limits(seconds=60.0, work=2.0), id="work within the seconds"),
+    ],
+)
+def test_a_stretch_does_not_depend_on_how_much_the_limits_are(limits: Limits, stretch: Limits) -> None:
+    assert Budget(limits, clock=lambda: 0.0).stretch(2.0) == stretch

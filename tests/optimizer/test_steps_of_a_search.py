@@ -1,4 +1,4 @@
-"""Steps of a search: how much of its limits each call of the solver gets."""
+"""Steps of a search: what each call of the solver is told, and how much it may take."""
 
 from __future__ import annotations
 
@@ -12,34 +12,51 @@ from descheduler.optimizer.cp_sat.solve import Solved, solve_neighbourhood
 from descheduler.optimizer.search import Search, SearchTask
 
 
-@pytest.mark.parametrize(
-    ("limits", "work_of_a_call"),
-    [
-        pytest.param(Limits(work=2.0), 0.1, id="at least so much that a call can gain something"),
-        pytest.param(Limits(seconds=1e6, work=10.0), 0.3, id="a small share of the work"),
-        pytest.param(Limits(seconds=20.0, work=1e6), 0.6, id="a small share of the seconds"),
-        pytest.param(Limits(work=1e6), 1.0, id="no more where there is much time"),
-    ],
-)
-def test_a_call_of_the_solver_gets_a_small_share_of_the_limits(
-    limits: Limits, work_of_a_call: float, monkeypatch: pytest.MonkeyPatch
+class _Calls:
+    """What the solver is called with: the limit and the seed of each call, after which it has done `work`."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, *, work: float | None = None) -> None:
+        self.made: list[tuple[float, int]] = []
+        self._work = work
+        monkeypatch.setattr(search, "solve_neighbourhood", self._solved)
+
+    def _solved(self, *arguments: Any, work_limit: float, seed: int, **others: Any) -> Solved:
+        self.made.append((work_limit, seed))
+        solved = solve_neighbourhood(*arguments, work_limit=work_limit, seed=seed, **others)
+        return solved if self._work is None else Solved(solved.changes, was_closed=False, work=self._work)
+
+    def of_search(self, limits: Limits) -> list[tuple[float, int]]:
+        """Those of one search."""
+        self.made = []
+        searching = Search(
+            SearchTask(_only_a_swap_helps(), BalanceUtilization(ceiling=np.array([[7], [6]])), limits, seed=0)
+        )
+        searching.start()
+        searching.improve(searching.budget)
+        return self.made
+
+
+def test_a_search_with_more_time_begins_with_the_calls_of_one_with_less(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = _Calls(monkeypatch, work=0.5)
+
+    short, long = calls.of_search(Limits(work=5.0)), calls.of_search(Limits(work=40.0))
+
+    assert 1 < len(short) < len(long)
+    assert long[: len(short)] == short
+
+
+def test_a_call_gets_a_small_share_of_what_was_done_but_never_too_little_nor_too_much(
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    asked: list[float] = []
+    limits = [limit for limit, _ in _Calls(monkeypatch, work=5.0).of_search(Limits(work=60.0))]
 
-    def solved(*arguments: Any, work_limit: float, **others: Any) -> Solved:
-        asked.append(work_limit)
-        return solve_neighbourhood(*arguments, work_limit=work_limit, **others)
+    assert limits[0] == 0.1
+    assert limits[2] == pytest.approx(0.03 * 10, abs=0.01)
+    assert limits[-1] == 1.0
 
-    monkeypatch.setattr(search, "solve_neighbourhood", solved)
 
-    searching = Search(
-        SearchTask(_only_a_swap_helps(), BalanceUtilization(ceiling=np.array([[7], [6]])), limits, seed=0)
-    )
-    searching.start()
-    searching.improve(searching.budget)
-
-    assert asked
-    assert asked == pytest.approx([work_of_a_call] * len(asked))
+def test_a_small_problem_is_solved_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert len(_Calls(monkeypatch).of_search(Limits(work=5.0))) == 1
 
 
 def _only_a_swap_helps() -> Problem:

@@ -11,6 +11,7 @@ from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.arrays import PENDING, Bools, Floats, Ints
 from descheduler.optimizer.column_program import ColumnProgram
 from descheduler.optimizer.leaving import can_leave
+from descheduler.optimizer.limits import Budget
 from descheduler.optimizer.objective import Model, Neighbourhood, Value, eviction_cost
 from descheduler.optimizer.objectives.weighted_sample import weighted_sample
 from descheduler.optimizer.problem import Problem
@@ -161,7 +162,7 @@ class ReduceCostGoal:
         """Next to nothing."""
         return _SHARE_OF_MOVE * eviction_cost(self._problem, pods, nodes)
 
-    def first_plan(self, placement: Arrangement) -> None:
+    def first_plan(self, placement: Arrangement, rng: np.random.Generator, budget: Budget) -> None:
         """Nothing: single moves come next."""
 
     def tidy(self, placement: Arrangement) -> None:

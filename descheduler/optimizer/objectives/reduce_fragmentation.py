@@ -104,7 +104,7 @@ class ReduceFragmentationGoal:
         """The pod's own cost."""
         return eviction_cost(self._problem, pods, nodes)
 
-    def first_plan(self, placement: Arrangement) -> None:
+    def first_plan(self, placement: Arrangement, rng: np.random.Generator, budget: Budget) -> None:
         """The best single move of all, again and again: move limits are spent where they gain most."""
         climb_best_first(placement, self, Budget(_FIRST_PLAN))
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.arrays import PENDING, Floats, Ints
+from descheduler.optimizer.limits import Budget
 from descheduler.optimizer.objective import Model, Neighbourhood, Value, eviction_cost
 from descheduler.optimizer.objectives.fullest_node import place_on_fullest
 from descheduler.optimizer.objectives.likely_nodes import nearly_fitting, with_room
@@ -108,7 +109,7 @@ class RepairViolationsGoal:
         """The pod's own cost."""
         return eviction_cost(self._problem, pods, nodes)
 
-    def first_plan(self, placement: Arrangement) -> None:
+    def first_plan(self, placement: Arrangement, rng: np.random.Generator, budget: Budget) -> None:
         """Pods that fit another node as it is, the weightiest and smallest first, each to the fullest node."""
         for pod in self._misplaced.in_order(placement.at):
             place_on_fullest(placement, pod)

@@ -1,4 +1,4 @@
-"""`python -m tests.bench.planner [--case balance --nodes 100 --seeds 20 --seconds 10]`."""
+"""`python -m tests.bench.planner [--case balance --nodes 100 --seeds 20 --seconds 10 | --work 10]`."""
 
 from __future__ import annotations
 
@@ -19,12 +19,14 @@ def main() -> None:
     parser.add_argument("--data", type=Path, help="folder with the CSV files of the openb trace")
     parser.add_argument("--seeds", type=int, default=20, help="how many snapshots of each kind")
     parser.add_argument("--seconds", type=float, default=10.0, help="for each plan")
+    parser.add_argument("--work", type=float, help="for each plan, in place of seconds: the same on every machine")
     parser.add_argument("--workers", type=int, default=2, help="processes that search")
     options = parser.parse_args()
+    limits = Limits(seconds=options.seconds) if options.work is None else Limits(work=options.work)
     if options.case is None:
-        report_in_short(num_seeds=options.seeds, seconds=options.seconds, num_workers=options.workers)
+        report_in_short(num_seeds=options.seeds, limits=limits, num_workers=options.workers)
         return
-    seeds, limits = range(options.seeds), Limits(seconds=options.seconds)
+    seeds = range(options.seeds)
     if options.case in CASES:
         CASES[options.case](nodes=options.nodes, seeds=seeds, limits=limits, num_workers=options.workers)
     elif options.data is None:

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from functools import partial
 
 from descheduler.optimizer import Limits
-from tests.bench.planner import balance, consolidate, dry_run, make_room, openb, packing_dry_run, vmr2l
+from tests.bench.planner import balance, consolidate, dry_run, make_room, openb, packing_dry_run, vmr2l, zoned
+from tests.bench.planner.outcomes import limit_text
 
 __all__ = ["CASES", "CASES_OF_THE_TRACE", "report_in_short"]
 
@@ -18,6 +19,10 @@ CASES: dict[str, Callable[..., None]] = {
     "consolidate-chosen-nodes": partial(packing_dry_run.report_consolidation, chooses_nodes=True),
     "consolidate-dry-run": packing_dry_run.report_consolidation,
     "consolidate-more-time": packing_dry_run.report_more_time,
+    "consolidate-zones": zoned.report,
+    "consolidate-zones-chosen-nodes": partial(zoned.report, chooses_nodes=True),
+    "consolidate-zones-more-time": zoned.report_more_time,
+    "consolidate-zones-more-time-chosen-nodes": partial(zoned.report_more_time, chooses_nodes=True),
     "make-room": make_room.report,
     "make-room-chosen-nodes": partial(packing_dry_run.report_room, chooses_nodes=True),
     "make-room-dry-run": packing_dry_run.report_room,
@@ -32,13 +37,13 @@ _NODES = {"vmr2l": 280}
 _USUAL_NODES = 100
 
 
-def report_in_short(*, num_seeds: int, seconds: float, num_workers: int) -> None:
-    """Every case on `num_seeds` small clusters, with `seconds` for each plan."""
+def report_in_short(*, num_seeds: int, limits: Limits, num_workers: int) -> None:
+    """Every case on `num_seeds` small clusters, with `limits` for each plan."""
     for name, report in CASES.items():
-        print(f"planner, {name}: {seconds:g} s a plan, {num_workers} workers")
+        print(f"planner, {name}: {limit_text(limits)} a plan, {num_workers} workers")
         report(
             nodes=_NODES.get(name, _USUAL_NODES),
             seeds=range(num_seeds),
-            limits=Limits(seconds=seconds),
+            limits=limits,
             num_workers=num_workers,
         )

@@ -9,6 +9,7 @@ import numpy as np
 from descheduler.optimizer import ConsolidateNodes, Limits, Solution, solve
 from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.arrays import Ints
+from descheduler.optimizer.limits import Budget
 from descheduler.optimizer.objectives.consolidate_nodes.drains import Drains
 from descheduler.optimizer.objectives.consolidate_nodes.greedy import ORDERS, drain_greedily
 from tests.bench.planner.scheduling import evict_one_by_one
@@ -47,7 +48,7 @@ def emptied_by_greedy(world: ArrayWorld, ceiling: Ints) -> list[int]:
     found = []
     for order in ORDERS:
         placement = Arrangement(problem)
-        drain_greedily(drains, placement, order, np.ones(problem.num_nodes, np.int64))
+        drain_greedily(drains, placement, order, np.ones(problem.num_nodes, np.int64), budget=Budget(Limits(work=1e9)))
         found.append(int(drains.is_emptied(placement).sum()))
     return found
 

@@ -29,6 +29,7 @@ __all__ = ["dry_run", "report"]
 
 _PROFILES = Path(__file__).resolve().parents[3] / "config" / "profiles"
 _TARGET = 0.7
+_NO_LIMIT_SECONDS = 24 * 3600.0
 _NO_LIMITS = {
     "reservationProvider": "koordinator",
     "schedulerNames": ["default-scheduler"],
@@ -44,20 +45,25 @@ _NO_LIMITS = {
 def report(*, nodes: int, seeds: Sequence[int], limits: Limits, num_workers: int, chooses_nodes: bool = False) -> None:
     """Prints a line a cluster, and the ratio of all evictions to what is needed at least."""
     for name, mean_ratio in MEAN_RATIOS.items():
-        evictions = bound = over = 0
+        evictions = bound = over = num_optimal = 0
         for seed in seeds:
             objects = list(_with_uids(make_uneven_cluster(nodes=nodes, seed=seed, mean_ratio=mean_ratio)))
             started = time.monotonic()
             document = dry_run("plan-balance", objects, limits, num_workers, chooses_nodes=chooses_nodes)
             seconds = time.monotonic() - started
             goal, left = document["goal"], _num_over(objects, document["moves"])
+            num_optimal += goal["status"] == "optimal"
             print(
                 f"{nodes} {name} {seed}: {goal['objectives'][0]['sentence']}; replayed: {left} nodes over,"
-                f" {len(document['moves'])} of {goal['bound']} moves, {seconds:.1f} s of the whole command",
+                f" {len(document['moves'])} of {goal['bound']} moves, {goal['status']},"
+                f" {seconds:.1f} s of the whole command",
                 flush=True,
             )
             evictions, bound, over = evictions + len(document["moves"]), bound + goal["bound"], over + left
-        print(f"{nodes} {name}, dry run: evictions {evictions / max(bound, 1):.4f} of the bound, {over} nodes over")
+        print(
+            f"{nodes} {name}, dry run: evictions {evictions / max(bound, 1):.4f} of the bound, {over} nodes over,"
+            f" {num_optimal} of {len(seeds)} plans proven optimal"
+        )
 
 
 def _with_uids(objects: Iterator[Object]) -> Iterator[Object]:
@@ -76,8 +82,8 @@ def dry_run(
     args, verification = configs["MigrationPlanner"], configs.get("PlacementVerification", {})
     if scheduler := verification.get("schedulerConfigFile"):
         verification["schedulerConfigFile"] = str((_PROFILES / scheduler).resolve())
-    args |= {"timeLimit": f"{limits.seconds:g}s", "workers": num_workers}
-    del args["workLimit"]
+    args |= {"timeLimit": f"{limits.seconds or _NO_LIMIT_SECONDS:g}s", "workers": num_workers}
+    args |= {"workLimit": limits.work or 0}
     return _planned(_with_chosen_nodes(args) if chooses_nodes else policy, objects)
 
 

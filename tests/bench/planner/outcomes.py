@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from descheduler.optimizer import Limits
 from descheduler.optimizer.arrays import Ints
 from tests.worlds.arrays import ArrayWorld
 
-__all__ = ["Outcome", "outcome_of", "table"]
+__all__ = ["Outcome", "limit_text", "outcome_of", "table"]
 
 _COLUMNS = ("evictions", "nodes over", "pending", "max CPU", "max memory", "sd CPU", "sd memory")
 _WIDTH = 34
@@ -58,3 +59,8 @@ def _cells(outcomes: Sequence[Outcome]) -> Iterator[str]:
         yield f"{max(outcome.largest[resource] for outcome in outcomes):.1%}"
     for resource in (0, 1):
         yield f"{np.mean([outcome.deviation[resource] for outcome in outcomes]):.2%}"
+
+
+def limit_text(limits: Limits) -> str:
+    """Such as `10 s`, or `2 units of work`."""
+    return f"{limits.work:g} units of work" if limits.seconds is None else f"{limits.seconds:g} s"

@@ -18,6 +18,7 @@ from descheduler.optimizer.rules import AtMost
 from tests.bench.planner.consolidate import MEAN_RATIO, emptied_by_greedy
 from tests.bench.planner.dry_run import dry_run
 from tests.bench.planner.make_room import land_greedily
+from tests.bench.planner.outcomes import limit_text
 from tests.worlds.arrays import make_consolidation_world, make_stranded_world
 from tests.worlds.stored_arrays import objects_of, pod_number
 
@@ -62,7 +63,7 @@ def report_more_time(*, nodes: int, seeds: Sequence[int], limits: Limits, num_wo
             emptied.append(len(in_use - set(assignment_after(world.problem, document["moves"]).tolist())))
         num_worse += emptied != sorted(emptied)
         told = ", ".join(f"{each} in {share:.0%}" for each, share in zip(emptied, _SHARES, strict=True))
-        print(f"{nodes} {seed}: nodes emptied: {told} of {limits.seconds:g} s", flush=True)
+        print(f"{nodes} {seed}: nodes emptied: {told} of {limit_text(limits)}", flush=True)
     print(f"{nodes}, dry run: worse with more time in {num_worse} of {len(seeds)} clusters")
 
 

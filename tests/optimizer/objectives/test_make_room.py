@@ -7,6 +7,7 @@ import pytest
 
 from descheduler.optimizer import Limits, MakeRoom, make_problem, solve
 from descheduler.optimizer.arrangement import Arrangement
+from descheduler.optimizer.limits import Budget
 from tests.bench.planner.make_room import land_greedily
 from tests.worlds.arrays import make_crowded_world, make_stranded_world
 
@@ -16,7 +17,7 @@ def test_first_plan_places_what_the_best_greedy_order_places(seed: int) -> None:
     problem = make_crowded_world(nodes=24, seed=seed)
     placement = Arrangement(problem)
 
-    MakeRoom().prepare(problem).first_plan(placement)
+    MakeRoom().prepare(problem).first_plan(placement, np.random.default_rng(0), Budget(Limits(work=1.0)))
 
     pending = int((placement.at < 0).sum())
     assert int((problem.assignment < 0).sum()) - pending >= land_greedily(problem)[0]

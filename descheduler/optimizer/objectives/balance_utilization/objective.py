@@ -11,6 +11,7 @@ import numpy as np
 
 from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.arrays import PENDING, Bools, Floats, Ints
+from descheduler.optimizer.limits import Budget
 from descheduler.optimizer.moves_left import MovesLeft
 from descheduler.optimizer.objective import Model, Neighbourhood, Term, Value, eviction_cost
 from descheduler.optimizer.objectives.balance_utilization import neighbourhoods
@@ -94,7 +95,7 @@ class BalanceUtilizationGoal:
         """The pod's own cost."""
         return eviction_cost(self.problem, pods, nodes)
 
-    def first_plan(self, placement: Arrangement) -> None:
+    def first_plan(self, placement: Arrangement, rng: np.random.Generator, budget: Budget) -> None:
         """The pods of all covers, largest first, each to the node that it fits best."""
         _place_covers(self.ceilings, placement)
         self.tidy(placement)

@@ -13,6 +13,7 @@ from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.arrays import Bools, Floats, Ints
 from descheduler.optimizer.limits import Budget
 from descheduler.optimizer.objective import Model, Neighbourhood, Value, eviction_cost
+from descheduler.optimizer.objectives.consolidate_nodes.contended_limits import ContendedLimits
 from descheduler.optimizer.objectives.consolidate_nodes.drains import Drains
 from descheduler.optimizer.objectives.consolidate_nodes.greedy import ORDERS, drain_greedily, replace_greedily
 from descheduler.optimizer.objectives.consolidate_nodes.most_allocated import MostAllocated
@@ -24,6 +25,10 @@ from descheduler.optimizer.problem import Problem
 __all__ = ["ConsolidateNodes", "ConsolidateNodesGoal"]
 
 _PODS_PER_TARGET = 12
+_MOST_UNDECIDED, _CONTENDED_WEIGHT = 3, 3.0
+"""Nodes of a neighbourhood that might be emptied, and how much likelier an emptied one is for each limit in the way."""
+_NUM_NOISY = 30
+"""Greedy drains in orders that chance has a part in."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,6 +76,7 @@ class ConsolidateNodesGoal:
     def __init__(self, problem: Problem, drains: Drains, weight: Ints) -> None:
         self._problem, self._drains, self._weight = problem, drains, weight
         self._used_weight = int(weight[drains.num_pods > 0].sum())
+        self._contended = ContendedLimits(drains)
 
     def value(self, assignment: Ints) -> Value:
         """(weight of the nodes in use, cost of the moves)."""
@@ -112,16 +118,19 @@ class ConsolidateNodesGoal:
         """The pod's own cost."""
         return eviction_cost(self._problem, pods, nodes)
 
-    def first_plan(self, placement: Arrangement) -> None:
-        """The best of the greedy orders."""
-        start = placement.at.copy()
-        plans = []
-        for order in ORDERS:
+    def first_plan(self, placement: Arrangement, rng: np.random.Generator, budget: Budget) -> None:
+        """The best of the greedy orders, and of many noisy ones while there is time."""
+        start, best = placement.at.copy(), placement.at.copy()
+        for number in range(len(ORDERS) + _NUM_NOISY):
+            if number >= len(ORDERS) and budget.is_over:
+                break
+            order, noise = ORDERS[number % len(ORDERS)], rng if number >= len(ORDERS) else None
             placement.reset(start)
-            drain_greedily(self._drains, placement, order, self._weight)
-            replace_greedily(self._drains, placement, order, self._weight)
-            plans.append(placement.at.copy())
-        placement.reset(min(plans, key=self.value))
+            drain_greedily(self._drains, placement, order, self._weight, noise=noise, budget=budget)
+            if noise is None:
+                replace_greedily(self._drains, placement, order, self._weight, budget=budget)
+            best = min(best, placement.at.copy(), key=self.value)
+        placement.reset(best)
 
     def tidy(self, placement: Arrangement) -> None:
         """Nothing: nodes are emptied whole or not at all."""
@@ -131,7 +140,7 @@ class ConsolidateNodesGoal:
 
     def neighbourhood(self, placement: Arrangement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
         """Nodes that might be emptied, with nodes that stay and have room."""
-        return _choose(self._drains, placement, rng, num_pods)
+        return _choose(self._drains, self._contended, placement, rng, num_pods)
 
     def add_to(self, model: Model, placement: Arrangement, neighbourhood: Neighbourhood) -> None:
         """Minimises the weight of nodes in use, then cost; of what is equal the model's random choice."""
@@ -178,12 +187,14 @@ class ConsolidateNodesGoal:
                     model.forbid_both(at, goes)
 
 
-def _choose(drains: Drains, placement: Arrangement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
+def _choose(
+    drains: Drains, contended: ContendedLimits, placement: Arrangement, rng: np.random.Generator, num_pods: int
+) -> Neighbourhood | None:
     """Some nodes whose pods may leave or come back, and nodes that take them; None: no node can be emptied any more."""
     emptied = drains.is_emptied(placement)
     if not (drains.can_empty & ~emptied).any():
         return None
-    undecided = _undecided_nodes(drains, rng, num_pods, emptied)
+    undecided = _undecided_nodes(drains, contended, placement, rng, num_pods, emptied)
     targets = _targets(drains, placement, rng, max(4, num_pods // _PODS_PER_TARGET), emptied, undecided)
     nodes = np.unique(np.concatenate((undecided, targets)))
     home = np.concatenate([drains.home[node] for node in undecided.tolist()])
@@ -191,12 +202,24 @@ def _choose(drains: Drains, placement: Arrangement, rng: np.random.Generator, nu
     return Neighbourhood(nodes, np.union1d(home, guests))
 
 
-def _undecided_nodes(drains: Drains, rng: np.random.Generator, num_pods: int, emptied: Bools) -> Ints:
-    """One to three nodes that might be emptied, the ones with few pods more often, and as many that are emptied."""
+def _undecided_nodes(
+    drains: Drains,
+    contended: ContendedLimits,
+    placement: Arrangement,
+    rng: np.random.Generator,
+    num_pods: int,
+    emptied: Bools,
+) -> Ints:
+    """One to three nodes that might be emptied, the ones with few pods more often, and as many that are emptied.
+
+    Of the latter those more often that have used up what limits leave to pods of the former.
+    """
     left = np.flatnonzero(drains.can_empty & ~emptied)
     weights = 1.0 / (1.0 + drains.num_pods[left] * drains.share[left])
     order = weighted_sample(left, weights, rng, len(left))
-    gone = rng.permutation(np.flatnonzero(emptied & drains.can_empty))
+    gone = np.flatnonzero(emptied & drains.can_empty)
+    in_the_way = contended.in_the_way(placement, order[:_MOST_UNDECIDED], gone)
+    gone = weighted_sample(gone, 1.0 + _CONTENDED_WEIGHT * in_the_way, rng, len(gone))
     chosen: list[int] = []
     pods = 0
     for pair in zip(order.tolist(), [*gone.tolist(), *[-1] * len(order)], strict=False):
@@ -204,7 +227,7 @@ def _undecided_nodes(drains: Drains, rng: np.random.Generator, num_pods: int, em
             if node >= 0 and (not chosen or pods + drains.num_pods[node] <= num_pods * 0.7):
                 chosen.append(node)
                 pods += int(drains.num_pods[node])
-        if pods > num_pods * 0.5 or len(chosen) >= 6:
+        if pods > num_pods * 0.5 or len(chosen) >= 2 * _MOST_UNDECIDED:
             break
     return np.array(chosen)
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.arrays import PENDING, Bools, Floats, Ints
+from descheduler.optimizer.limits import Budget
 from descheduler.optimizer.objective import Model, Neighbourhood, Term, Value, away
 from descheduler.optimizer.objectives.fullest_node import place_on_fullest
 from descheduler.optimizer.objectives.knapsack import most_weight
@@ -125,7 +126,7 @@ class MakeRoomGoal:
         cost: Floats = np.multiply(moved, self._problem.cost[pods], dtype=np.float64)
         return cost
 
-    def first_plan(self, placement: Arrangement) -> None:
+    def first_plan(self, placement: Arrangement, rng: np.random.Generator, budget: Budget) -> None:
         """Pods that fit as they are, to the fullest node; then those for which moving up to four pods makes room.
 
         Another order of the pods is tried where one leaves some pending. Where nodes are made of parts, room is made by

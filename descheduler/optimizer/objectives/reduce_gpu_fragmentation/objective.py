@@ -139,7 +139,7 @@ class ReduceGpuFragmentationGoal:
         """The pod's own cost."""
         return eviction_cost(self._problem, pods, nodes)
 
-    def first_plan(self, placement: Arrangement) -> None:
+    def first_plan(self, placement: Arrangement, rng: np.random.Generator, budget: Budget) -> None:
         """The best single move of all, again and again."""
         self.descent(placement).run(Budget(_FIRST_PLAN))
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from descheduler.optimizer import Limits, MakeRoom, Solution, solve
 from descheduler.optimizer.arrays import PENDING
+from tests.bench.planner.outcomes import limit_text
 from tests.bench.planner.versus.comparison import Comparison, Options
 from tests.worlds.priorities import NUM_PRIORITIES, PriorityWorld, make_priority_world
 
@@ -27,8 +28,7 @@ def _lines(options: Options) -> Iterator[str]:
         kind = f"{nodes} nodes, {'preemption' if preempts else 'no preemption'}"
         for limits in [Limits(amount) for amount in _SECONDS] if options.limits is None else [options.limits]:
             plans = [_plan(world, limits, options.num_workers) for world in worlds]
-            limit = f"{limits.work:g} units of work" if limits.seconds is None else f"{limits.seconds:g} s"
-            yield f"{kind}, {limit}: {_figures(worlds, plans)}"
+            yield f"{kind}, {limit_text(limits)}: {_figures(worlds, plans)}"
     yield f"the paper: {_PAPER}"
 
 

@@ -19,6 +19,7 @@ import numpy as np
 
 from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.arrays import Floats, Ints
+from descheduler.optimizer.limits import Budget
 from descheduler.optimizer.objective import Annealer, Model, Neighbourhood, Value, away
 from descheduler.optimizer.objectives.reduce_fragmentation import choose_dear_nodes
 from descheduler.optimizer.problem import Problem
@@ -134,7 +135,7 @@ class ReassignGoal:
         cost: Floats = own + self._between[self._problem.assignment[pods], nodes]
         return cost
 
-    def first_plan(self, placement: Arrangement) -> None:
+    def first_plan(self, placement: Arrangement, rng: np.random.Generator, budget: Budget) -> None:
         """The placement as it is: single moves do the rest."""
 
     def tidy(self, placement: Arrangement) -> None:
