@@ -16,6 +16,8 @@ from tests.e2e.processes import Component, free_port
 
 SCHEDULER = "volcano"
 _POLL_SECONDS = 0.05
+_RETRIES = urllib3.Retry(connect=6, backoff_factor=0.5)
+"""The scheduler answers for its health before it gives metrics."""
 _CYCLES = "volcano_e2e_scheduling_latency_milliseconds_count"
 
 _CONFIGURATION = """\
@@ -61,7 +63,7 @@ def wait_for_cycles(metrics_port: int, number: int = 3) -> None:
 
 
 def _num_cycles(metrics_port: int) -> int:
-    answer = urllib3.request("GET", f"http://127.0.0.1:{metrics_port}/metrics", timeout=30)
+    answer = urllib3.request("GET", f"http://127.0.0.1:{metrics_port}/metrics", timeout=30, retries=_RETRIES)
     found = re.search(rf"^{_CYCLES} ([0-9]+)$", answer.data.decode(), re.MULTILINE)
     return int(found[1]) if found else 0
 
