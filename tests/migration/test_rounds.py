@@ -236,6 +236,19 @@ def test_server_that_fails_again_and_again_is_not_asked_for_one_pod_after_the_ot
     assert decisions.notes[-1] == "stopped selecting other pods after 3 rounds with server errors; see the results"
 
 
+def test_what_a_round_has_evicted_is_not_asked_for_again_by_the_next() -> None:
+    clock = Clock()
+    api = ScriptedApi(clock, second=[no_disruption()])
+
+    decisions, outcomes = carried_out(
+        decide_over([make_pod(name) for name in ("first", "second", "third")], []), api, DispatchSettings(), clock
+    )
+
+    assert [move.pod.name for move in decisions.moves] == ["first", "third"]
+    assert [name for name, _ in api.calls] == ["first", "second", "third"]
+    assert [outcome.code for outcome in outcomes] == [OutcomeCode.DONE, OutcomeCode.BUDGET, OutcomeCode.DONE]
+
+
 def test_defect_in_a_later_decision_leaves_the_report_of_what_was_done() -> None:
     pods = [make_pod(name) for name in ("first", "second", "third")]
     clock = Clock()

@@ -45,3 +45,10 @@ def test_a_pod_that_shares_room_with_another_is_with_it() -> None:
     moves = [Reassignment(0, 0, 1), Reassignment(1, -1, 0), Reassignment(2, -1, 0)]
 
     assert room_chains(problem, moves, lambda pod: None) == [moves]
+
+
+def test_a_pod_that_fits_the_free_room_is_in_no_chain_with_those_that_leave_its_node() -> None:
+    problem = make_problem([[3], [5]], [[10], [6]], [0, -1])
+    leaves, comes = Reassignment(0, 0, 1), Reassignment(1, -1, 0)
+
+    assert room_chains(problem, [leaves, comes], lambda pod: None) == [[comes]]

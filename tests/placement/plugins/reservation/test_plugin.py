@@ -43,6 +43,18 @@ def test_reserved_room_is_free_for_its_owner_and_taken_for_others() -> None:
     assert world.reasons("other") == {"a": ("Insufficient cpu",)}
 
 
+def test_pods_in_vain_are_tried_again_once_a_reservation_was_used() -> None:
+    world = World([*ONE_NODE, reservation_object("r", node="a", cpu="6"), koord_pod("mine", cpu="6")])
+    before = world.scheduler.num_changes_seen()
+
+    world.place("mine")
+
+    after = world.scheduler.num_changes_seen()
+    assert before is not None
+    assert after is not None
+    assert after > before
+
+
 def test_kube_scheduler_knows_nothing_of_reservations() -> None:
     stranger = koord_pod("stranger", app="x", cpu="6")
     stranger["spec"]["schedulerName"] = "default-scheduler"

@@ -103,7 +103,9 @@ def test_parallel_stateful_set_waits_for_nothing() -> None:
     assert answer(member(0, ready=False), member(1), parallel, of="db-1").returns is Returns.WHEN_GONE
 
 
-@pytest.mark.parametrize(("seconds", "returns"), [(10, Returns.LATER), (30, Returns.WHEN_GONE)])
+@pytest.mark.parametrize(
+    ("seconds", "returns"), [(10, Returns.LATER), (20, Returns.WHEN_GONE), (30, Returns.WHEN_GONE)]
+)
 def test_pod_waits_for_one_that_is_ready_for_less_than_min_ready_seconds(seconds: int, returns: Returns) -> None:
     lower = member(0)
     lower["status"]["conditions"] = [{"type": "Ready", "status": "True", "lastTransitionTime": ago(seconds)}]
