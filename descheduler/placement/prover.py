@@ -231,7 +231,7 @@ class LandingProver:
             self.consider(victim)
         assert self._last is not None  # noqa: S101 - it was asked about
         decision, unplaced = self._last.decision, self._last.candidate.unplaced
-        return self._ends.by_name(decision.landing, unplaced, self._pending, self._placed())
+        return self._ends.by_name(decision.landing, unplaced, self._pending, self._placed)
 
     def book(self, victim: Pod, *, mates: Sequence[Pod] = (), held: HeldRooms = NOTHING_HELD) -> Landing:
         """The same, for good: the victim is gone and its replacement, where it lands, takes room.

@@ -7,7 +7,6 @@ once everything booked has settled.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from itertools import takewhile
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -56,6 +55,10 @@ class Gains:
         self._plugins: dict[tuple[int, str], SelectsAgain] = {}
         self._settled: ClusterView | None = None
         self._followed: list[tuple[FollowedMove, Undo]] = []
+        self._booked: list[FollowedMove] = []
+        self._places: dict[int, int] = {}
+        """Of the booked ones, by identity, among all that are followed."""
+        self._places_of_others: dict[int, int] = {}
 
     def register(self, profile_index: int, plugin: str, selects_again: SelectsAgain) -> None:
         """Has `plugin` of a profile asked, which runs by itself. Of others every eviction is a gain."""
@@ -65,14 +68,40 @@ class Gains:
         """Whether `plugin` of a profile is asked."""
         return (profile_index, plugin) in self._plugins
 
-    def follow(self, arrivals: Sequence[FollowedMove]) -> None:
-        """Has these pods come, in the place of all others; they are compared with those before by identity."""
-        pairs = zip(self._followed, arrivals, strict=False)
-        num_same = sum(1 for _ in takewhile(lambda pair: pair[0][0] is pair[1], pairs))
-        while len(self._followed) > num_same:
-            self._followed.pop()[1]()
-        for arrival in arrivals[num_same:]:
-            self._followed.append((arrival, arrival.book(self._view())))
+    def follow(self, booked: Sequence[FollowedMove], others: Sequence[FollowedMove] = ()) -> None:
+        """Has these pods come, in the place of all that came before; those are compared with them by identity.
+
+        `booked` grows and shrinks at its end from one call to the next, so that its last element tells whether those
+        before it are the same. Only what differs is taken back and comes anew: nodes list their pods by name, in
+        whatever order they came.
+        """
+        num_same = min(len(self._booked), len(booked))
+        while num_same and self._booked[num_same - 1] is not booked[num_same - 1]:
+            num_same -= 1
+        wanted = set(map(id, others))
+        gone = [self._places[id(each)] for each in self._booked[num_same:]]
+        gone += [place for each, place in self._places_of_others.items() if each not in wanted]
+        self._take_back_from(min(gone, default=len(self._followed)))
+        for each in booked[len(self._booked) :]:
+            self._booked.append(each)
+            self._places[id(each)] = self._come(each)
+        for each in others:
+            if id(each) not in self._places_of_others:
+                self._places_of_others[id(each)] = self._come(each)
+
+    def _come(self, move: FollowedMove) -> int:
+        """Its place among all that have come."""
+        self._followed.append((move, move.book(self._view())))
+        return len(self._followed) - 1
+
+    def _take_back_from(self, place: int) -> None:
+        """Takes back what has come at this place and after it, the last one first."""
+        while len(self._followed) > place:
+            move, take_back = self._followed.pop()
+            take_back()
+            if self._places_of_others.pop(id(move), None) is None:
+                del self._places[id(move)]
+                self._booked.pop()
 
     def selected_again(
         self, profile_index: int, plugin: str, pod: Pod, replacement: Pod, nodes: Iterable[str]

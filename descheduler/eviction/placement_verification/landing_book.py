@@ -96,6 +96,8 @@ class LandingBook:
         self._landings: dict[str, Landing] = {}
         self._arrivals: list[FollowedMove] = []
         """What comes for the first ones that leave."""
+        self._pending_moves: dict[tuple[int, str], FollowedMove] = {}
+        """By the identity of the pending pod, and its node."""
         self._considered: tuple[SchedulingSettings, _Question, Landing] | None = None
         self.num_judged = 0
         """How often a scheduler was asked where a replacement lands; each takes about a millisecond."""
@@ -253,21 +255,32 @@ class LandingBook:
         for number, (nodes, others) in enumerate(
             [predicted] if is_held else self._prover(settings).ends(landing.victim)
         ):
-            self.gains.follow(self._settled(others))
+            self.gains.follow(*self._settled(others))
             again = self.gains.selected_again(profile_index, plugin, landing.victim, replacement, dict.fromkeys(nodes))
             if again is not None:
                 return again._replace(is_predicted=not number)
         return None
 
-    def _settled(self, others: Iterable[tuple[Pod, str]]) -> list[FollowedMove]:
-        """What comes after all that is booked, and the pending ones of `others`, which have these nodes."""
+    def _settled(self, others: Iterable[tuple[Pod, str]]) -> tuple[Sequence[FollowedMove], Sequence[FollowedMove]]:
+        """What comes for the first of the booked pods, and then for those from the first one on that has another node
+        by `others`; with the latter the pending ones of `others`, which have these nodes."""
         for each in self._leaving[len(self._arrivals) :]:
             self._arrivals.append(FollowedMove(each.pod, self.arrival_of(each.pod)))
         moved = {id(pod): node for pod, node in others if pod.node_name}
-        known = [each.on(moved[id(each.pod)]) if id(each.pod) in moved else each for each in self._arrivals]
-        return known + [
-            FollowedMove(pod, msgspec.structs.replace(pod, node_name=node)) for pod, node in others if not pod.node_name
-        ]
+        pending = [self._followed_pending(pod, node) for pod, node in others if not pod.node_name]
+        if not moved:
+            return self._arrivals, pending
+        first = next((place for place, each in enumerate(self._arrivals) if id(each.pod) in moved), len(self._arrivals))
+        later = [each.on(moved[id(each.pod)]) if id(each.pod) in moved else each for each in self._arrivals[first:]]
+        return self._arrivals[:first], later + pending
+
+    def _followed_pending(self, pod: Pod, node: str) -> FollowedMove:
+        """The same each time, by which `Gains` knows it again."""
+        known = self._pending_moves.get((id(pod), node))
+        if known is None:
+            known = FollowedMove(pod, msgspec.structs.replace(pod, node_name=node))
+            self._pending_moves[id(pod), node] = known
+        return known
 
     def consider_together(self, pods: Sequence[Pod], settings: SchedulingSettings) -> JointVerdict:
         """Whether the replacements of `pods`, which leave at once, land after everything booked so far."""

@@ -81,7 +81,7 @@ class EndSearch:
         in common with `unplaced`, for pods that are placed together or get devices or volumes, and without evaluations.
         """
         free = [(place, each) for place, each in enumerate(others) if not holds_more_than_room(each.pod)]
-        if not free or self._num_left <= 0 or unplaced.unit or holds_more_than_room(unplaced.pod):
+        if not free or not self._looks_at(unplaced):
             return ()
         look = _Look(self._cluster, min(_MOST_OF_ONE, self._num_left))
         with self._cluster.what_if(), suppress(_OverrunError):
@@ -92,21 +92,29 @@ class EndSearch:
         self._num_left -= look.num_evaluated
         return look.found
 
+    def _looks_at(self, unplaced: UnplacedReplacement) -> bool:
+        return self._num_left > 0 and not unplaced.unit and not holds_more_than_room(unplaced.pod)
+
     def by_name(
-        self, landing: Landing, unplaced: UnplacedReplacement | None, pending: PendingPods, booked: Sequence[FreePod]
+        self,
+        landing: Landing,
+        unplaced: UnplacedReplacement | None,
+        pending: PendingPods,
+        find_booked: Callable[[], Sequence[FreePod]],
     ) -> Iterator[NamedEnd]:
         """The prediction of `landing`, and what else may happen where its node is the scheduler's choice.
 
-        `booked` are the replacements that were placed before it.
+        `find_booked` gives the replacements that were placed before it. It is called where something else is looked at:
+        they are as many as there are moves, which would be looked through for each move.
         """
         if landing.node is None:
             return
         names = self._cluster.table.names
         predicted = {id(each.pod): (each.pod, names[each.node]) for each in pending.placed}
         yield NamedEnd((landing.node, *landing.ties), tuple(predicted.values()))
-        others = [*booked, *free_pods(pending)]
-        if unplaced is None or landing.cause:
+        if unplaced is None or landing.cause or not self._looks_at(unplaced):
             return
+        others = [*find_booked(), *free_pods(pending)]
         for end in self.ends(unplaced, self._cluster.table.index[landing.node], others):
             moved = ((others[place].source, names[node]) for place, node in end.others.items())
             nodes = {**predicted, **{id(source): (source, node) for source, node in moved}}
