@@ -228,3 +228,17 @@ def test_work_of_the_end_is_done_after_an_interrupt() -> None:
         watch.call("reading pods", watch.interrupt)
 
     assert watch.finish("exporting metrics", lambda: "written") == "written"
+
+
+@pytest.mark.parametrize(("is_done", "most_seconds"), [(True, 60.0), (False, 0.0)])
+def test_wait_ends_once_all_is_done_or_its_time_is_over(is_done: bool, most_seconds: float) -> None:
+    looks: list[bool] = []
+
+    def look() -> bool:
+        looks.append(is_done)
+        assert len(looks) == 1
+        return is_done
+
+    Watch().wait_until(look, most_seconds)
+
+    assert looks == [is_done]

@@ -13,6 +13,8 @@ from tests.bench.roadef.reassign.swaps import open_swaps, swap_changes, try_swap
 from tests.optimizer.test_local_search import guide_sum
 from tests.optimizer.tiny import is_feasible, random_problem
 
+pytestmark = pytest.mark.rest
+
 
 @pytest.mark.parametrize("seed", range(5))
 def test_change_of_a_swap_is_what_the_sum_changes_by(seed: int) -> None:

@@ -23,7 +23,7 @@ from tests.bench.roadef.reassign.kernel import (
 from tests.bench.roadef.reassign.swaps import swap_changes
 from tests.optimizer.tiny import is_feasible
 
-pytestmark = pytest.mark.xdist_group("compiled annealing")
+pytestmark = [pytest.mark.rest, pytest.mark.xdist_group("compiled annealing")]
 _STEPS = 1500
 
 

@@ -13,6 +13,8 @@ from tests.bench.roadef.reassign.compiled_annealing import CompiledAnnealing
 from tests.bench.roadef.reassign.kernel import Random, State, anneal, shift_change, swap_change
 from tests.bench.roadef.reassign.overload_prices import OverloadPrices, is_overloaded
 
+pytestmark = pytest.mark.rest
+
 _PRICE = 1.5
 
 

@@ -13,7 +13,7 @@ from tests.bench.roadef.files import Instance, read_instance, write_assignment
 from tests.bench.roadef.random_instances import cost_of, random_instance
 from tests.optimizer.tiny import is_feasible
 
-pytestmark = pytest.mark.xdist_group("compiled annealing")
+pytestmark = [pytest.mark.rest, pytest.mark.xdist_group("compiled annealing")]
 """One worker compiles it, which takes some ten seconds where numba has no cache of it yet."""
 
 
