@@ -72,7 +72,7 @@ class Gains:
         """Has these pods come, in the place of all that came before; those are compared with them by identity.
 
         `booked` grows and shrinks at its end from one call to the next, so that its last element tells whether those
-        before it are the same. Only what differs is taken back and comes anew: nodes list their pods by name, in
+        before it are the same. Only what differs is taken back and comes again: nodes list their pods by name, in
         whatever order they came.
         """
         num_same = min(len(self._booked), len(booked))
