@@ -18,6 +18,7 @@ from tests.placement.plugins.dynamic_resources.worlds import (
     slice_of,
     template,
 )
+from tests.planner.gpus.test_claimed_devices import SPREAD, TEMPLATES
 
 _PACKING = Path(__file__).resolve().parents[2] / "config" / "schedulers" / "most-allocated.yaml"
 
@@ -140,6 +141,21 @@ def test_claims_and_templates_of_the_file_are_those_of_its_pods(plan: Any, tmp_p
     file.write_text(json.dumps({"kind": "List", "items": [wanted, pod_object("train", node="", spec=spec)]}))
 
     assert sentence(plan(file, *GPUS)) == "1 pod pending: 1 can be scheduled without evictions (default/train onto b)"
+
+
+@pytest.mark.parametrize("wanted", [None, "two", "all", "fewer"])
+def test_pods_leave_devices_for_the_claims_of_a_pod(plan: Any, tmp_path: Path, wanted: str | None) -> None:
+    """Of a class, or of a file: two devices, all of a node, or one where two are not free."""
+    room: str | Path = "deviceclass/gpu=2"
+    if wanted is not None:
+        room = tmp_path / "pod.json"
+        spec = {"resourceClaims": [{"name": "gpu", "resourceClaimTemplateName": wanted}]}
+        room.write_text(json.dumps(pod_object("train", node="", spec=spec)))
+
+    document = plan(room, device_class(), *TEMPLATES, *SPREAD, *NO_DEVICE_OBJECTS)
+
+    num_evicted = 0 if wanted == "fewer" else 1
+    assert (len(evicted(document)), document["goal"]["objectives"][0]["levels"][0]["after"]) == (num_evicted, 0)
 
 
 def test_no_room_is_made_for_a_resource_that_no_node_has(plan: Any) -> None:
