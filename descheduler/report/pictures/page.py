@@ -32,7 +32,7 @@ from descheduler.version import VERSION
 __all__ = ["page_pieces", "simulation_pieces"]
 
 _MOST_MOVES = 8000
-"""Of the cycles of a simulated policy that are embedded."""
+"""Of the cycles of all simulated policies that are embedded; each policy has its part of them."""
 _MOST_NODES = 8
 """Of equally good nodes that the embedded plan names for one pod."""
 
@@ -60,7 +60,8 @@ def page_pieces(plan: Plan) -> Iterator[str]:
 
 def simulation_pieces(simulation: Simulation) -> Iterator[str]:
     """The pieces of the page that shows `simulation`, escaped as those of a plan."""
-    cut = replace(simulation, policies=tuple(map(_without_late_moves, simulation.policies)))
+    most = _MOST_MOVES // len(simulation.policies)
+    cut = replace(simulation, policies=tuple(_without_late_moves(policy, most) for policy in simulation.policies))
     yield from _template("simulation.html.j2").generate(
         review=simulation_review(simulation),
         differences_header=DIFFERENCES_HEADER,
@@ -71,13 +72,13 @@ def simulation_pieces(simulation: Simulation) -> Iterator[str]:
     )
 
 
-def _without_late_moves(policy: SimulatedPolicy) -> SimulatedPolicy:
-    """`policy` with the moves of its first cycles alone, where there are very many."""
+def _without_late_moves(policy: SimulatedPolicy, most: int) -> SimulatedPolicy:
+    """`policy` with the moves of its first cycles alone, where there are more than `most`."""
     ends = accumulate(len(cycle.moves) for cycle in policy.cycles)
     cycles = zip(policy.cycles, ends, strict=True)
     return replace(
         policy,
-        cycles=tuple(cycle if end <= _MOST_MOVES else replace(cycle, moves=()) for cycle, end in cycles),
+        cycles=tuple(cycle if end <= most else replace(cycle, moves=()) for cycle, end in cycles),
     )
 
 

@@ -24,6 +24,8 @@ _WIDEST_STEP = 48.0
 _COUNT_LEVEL = 6
 _MOST_MOVES = 200
 """Moves of one cycle that are listed."""
+_MOST_OF_ALL = 3000
+"""The same of all cycles of a policy; each has its part of them."""
 
 
 class Series(msgspec.Struct, frozen=True):
@@ -159,9 +161,10 @@ def _bar(number: int, height: float, step: float, level: int, words: str) -> Bar
 
 
 def _cycles(policy: SimulatedPolicy) -> Iterator[CycleMoves]:
+    most = min(_MOST_MOVES, _MOST_OF_ALL // max(1, len(policy.cycles)))
     for cycle in policy.cycles:
         if cycle.evictions or cycle.goals:
-            moves = cycle.moves[:_MOST_MOVES]
+            moves = cycle.moves[:most]
             title = f"Cycle {cycle.cycle}: {counted(cycle.evictions, 'eviction')}"
             yield CycleMoves(title, cycle.goals, moves, len(cycle.moves) - len(moves))
 
