@@ -209,8 +209,9 @@ def planned(key: str, world: TinyWorld, *, chooses: bool = True) -> Planned:
 def best(key: str, world: TinyWorld) -> _Reached:
     """The best of all final states, whatever the scheduler prefers."""
     model = _Model(world)
-    figure, evictions = OBJECTIVES[key].state(model), sum(model.moves.values())
-    model.model.minimize((len(world.pods) + 1) * figure + evictions)
+    evictions = cp_model.LinearExpr.sum(list(model.moves.values()))
+    figure = OBJECTIVES[key].state(model)
+    model.model.minimize(cp_model.LinearExpr.weighted_sum([figure, evictions], [len(world.pods) + 1, 1]))
     solver = cp_model.CpSolver()
     assert solver.solve(model.model) == cp_model.OPTIMAL
     return _Reached(*divmod(round(solver.objective_value), len(world.pods) + 1))
