@@ -23,8 +23,7 @@ def test_table_json_and_last_line_give_the_plugins_reason(world: World, why: str
 
     assert json.loads(json_text(plan))["plugins"][0]["facts"]["whyNothing"] == why
     text = "\n".join(plan_table(plan, TableStyle()))
-    assert f"{world.plugin}   {why}" in text
-    assert text.rpartition("0 pods would be evicted")[2].count(why) == 1
+    assert text.count(why) == 1
     assert f"{world.plugin}: {why}" in text.rpartition("0 pods would be evicted")[2]
 
 
