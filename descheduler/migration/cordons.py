@@ -27,7 +27,7 @@ from descheduler.transport.errors import ExchangeError
 __all__ = ["CORDONING_MANAGER", "Cordons"]
 
 CORDONING_MANAGER = "descheduler-cordon-"
-"""Beginning of the names in which nodes are cordoned; the name of the Lease of the policy follows."""
+"""Beginning of the names in which nodes are cordoned; the Lease of the policy follows, as `NAME.NAMESPACE`."""
 _MOST_TRIES, _WAIT_SECONDS = 5, 1.0
 _MOST_SECONDS = 120.0
 """So long replacements are waited for before nodes are uncordoned that these could take."""

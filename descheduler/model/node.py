@@ -25,7 +25,7 @@ NODE_RESERVATION_ANNOTATION = "node.koordinator.sh/reservation"
 BATCH_RESOURCES = ("kubernetes.io/batch-cpu", "kubernetes.io/batch-memory")
 """koord-manager has taken the reservation out of them already."""
 CORDON_ANNOTATION = "descheduler/cordoned-by"
-"""On nodes that runs have cordoned: the name of the Lease of the policy that did."""
+"""On nodes that runs have cordoned: the Lease of the policy that did, as `NAME.NAMESPACE`."""
 ZONE_LABEL = "topology.kubernetes.io/zone"
 POOL_LABELS = (
     "karpenter.sh/nodepool",

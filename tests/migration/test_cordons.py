@@ -12,6 +12,7 @@ from descheduler.transport.errors import ExchangeError
 from tests.cronjob.manifests import COMPONENTS, documents
 from tests.cronjob.rbac import CORDONS, EVICT, LIST_ALL, grants_of, requested
 from tests.faults.faults import Act, Delivery, Fault
+from tests.faults.rooms.kinds import OWNER
 from tests.integration.fake_api import Request
 from tests.integration.live_runs import FAST, run
 from tests.living.api.server import Call
@@ -24,7 +25,6 @@ from tests.migration.stand_ins import Clock
 from tests.policy.builders import upstream
 
 OLD = {"image": "old"}
-OWNER = "descheduler-p"
 """As the Lease of the policy is named by default."""
 
 

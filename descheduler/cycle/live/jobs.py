@@ -87,12 +87,13 @@ def plan_jobs(
 ) -> JobPlan:
     """Which profiles of `policy` use jobs on the server behind `client`. Raises ExchangeError.
 
-    Jobs bear the name of the Lease, whose namespace holds their ConfigMaps; without a Lease, what it would be by
-    default.
+    Jobs bear the name and the namespace of the Lease, in which their ConfigMaps are too; without a Lease, what they
+    would be by default.
     """
     by_default = own_namespace(), shard.name(run_name(policy))
-    namespace, owner = by_default if lease is None else (lease.namespace, lease.name)
-    storage = JobStorage(_label_value(owner), namespace, in_objects=False, is_first_shard=shard.index == 0)
+    namespace, name = by_default if lease is None else (lease.namespace, lease.name)
+    owner = _label_value(f"{name}.{namespace}")  # what holds room is in other namespaces, or in none
+    storage = JobStorage(owner, namespace, in_objects=False, is_first_shard=shard.index == 0)
     controllers = migration_controllers(policy)
     if not controllers:
         return JobPlan({}, storage)

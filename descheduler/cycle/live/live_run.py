@@ -43,7 +43,6 @@ from descheduler.plan.decisions import Decisions
 from descheduler.plan.moves import Move
 from descheduler.plan.outcome import Outcome
 from descheduler.policy.plugin import Registry
-from descheduler.policy.run_name import run_name
 from descheduler.policy.types import Policy
 from descheduler.report.outcome.status_document import NOTHING_TAKEN_UP
 from descheduler.supervision import Watch
@@ -100,7 +99,6 @@ class LiveRun:
         self._why_not_call = (lambda: "") if lease is None else lease.why_not_current
         guard_open_calls(self._open_calls, lease, watch)
         settings = None if options.lease is None else lease_settings(policy, options.lease)
-        self._owner = options.shard.name(run_name(policy)) if settings is None else settings.name
         find_jobs = partial(plan_jobs, policy, client, server, settings, options.shard)
         self._jobs = watch.call("looking for what holds room", find_jobs)
         self._job_calls: BackgroundCalls[Any] = BackgroundCalls(_MOST_JOB_THREADS, name="job")
@@ -185,7 +183,7 @@ class LiveRun:
     def carry_out(self, decide_with: Decide, snapshot: Snapshot, registry: Registry) -> RunResult:
         """Decides over `snapshot` and evicts, in rounds; the result has what was done for users, too."""
         settings, wanted = self._settings_over(snapshot), cordoned_by(self._policy, snapshot, registry)
-        cordons = self._carrier.cordons(self._owner, wanted, snapshot)
+        cordons = self._carrier.cordons(self._jobs.storage.owner, wanted, snapshot)
         around_evictions = with_cordons(self._policy, snapshot, registry)
         result = self._carrier.carry_out(decide_with, around_evictions, settings, cordons)
         self.num_unused += num_unused(result.outcomes)

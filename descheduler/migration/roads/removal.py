@@ -27,18 +27,17 @@ def remove(
     """
     grace_period_seconds = eviction.grace_period_seconds
     namespace, name, uid = eviction.namespace, eviction.name, eviction.uid
-    match policy:
-        case "Delete":
-            return port.delete(namespace, name, uid=uid, grace_period_seconds=grace_period_seconds, may_send=may_send)
-        case _ if policy == SOFT_EVICTION:
-            asked = {
-                "timestamp": at,
-                "deleteOptions": {} if grace_period_seconds is None else {"gracePeriodSeconds": grace_period_seconds},
-                "initiator": _INITIATOR,
-                "reason": eviction.reason,
-            }
-            annotations = {_SOFT_EVICTION_ANNOTATION: json.dumps(asked)}
-            return port.annotate(namespace, name, annotations, uid=uid, may_send=may_send)
+    if policy == "Delete":
+        return port.delete(namespace, name, uid=uid, grace_period_seconds=grace_period_seconds, may_send=may_send)
+    if policy == SOFT_EVICTION:
+        asked = {
+            "timestamp": at,
+            "deleteOptions": {} if grace_period_seconds is None else {"gracePeriodSeconds": grace_period_seconds},
+            "initiator": _INITIATOR,
+            "reason": eviction.reason,
+        }
+        annotations = {_SOFT_EVICTION_ANNOTATION: json.dumps(asked)}
+        return port.annotate(namespace, name, annotations, uid=uid, may_send=may_send)
     return port.evict(
         namespace,
         name,

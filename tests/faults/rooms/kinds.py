@@ -36,7 +36,7 @@ PRIORITY_CLASSES = "/apis/scheduling.k8s.io/v1/priorityclasses"
 CRD_PATHS = {JOBS: "PodMigrationJob", RESERVATIONS: "Reservation"}
 """Path of each list that a cluster with Koordinator serves besides → the kind in it."""
 
-OWNER = "descheduler-p"
+OWNER = "descheduler-p.kube-system"
 """Whose jobs those of a policy with the only profile p are, by the page about migrations."""
 OWNER_LABEL = "descheduler/jobs-of"
 JOB_LABEL = "descheduler/job"

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from descheduler.plan.outcome import OutcomeCode
+from tests.faults.rooms.kinds import OWNER
 from tests.living.builders import deployment, living_cluster, node, reservation
 from tests.living.cluster import LivingCluster
 from tests.living.faults import FaultyWay
@@ -19,7 +20,7 @@ from tests.migration.roads.whole_runs import world as whole_world
 JOBS = "podmigrationjobs.scheduling.koordinator.sh"
 KOORD = WAYS["reservations"]
 OURS = {
-    "koordinator.sh/job-created-by": "descheduler-p",
+    "koordinator.sh/job-created-by": OWNER,
     "descheduler.koordinator.sh/passed-arbitration": "true",
     "descheduler/reservation-provider": "koordinator",
 }
@@ -75,7 +76,7 @@ def test_job_of_a_user_is_never_surged(surge: str) -> None:
     assert job_of(cluster)["status"]["phase"] == "Succeeded"
 
 
-@pytest.mark.parametrize("created_by", ["somebody", "descheduler-p"])
+@pytest.mark.parametrize("created_by", ["somebody", OWNER])
 def test_job_of_a_user_is_not_surged_whatever_is_written_into_it_meanwhile(created_by: str) -> None:
     cluster = asked()
     cluster_of_victim(cluster)
@@ -323,7 +324,7 @@ def test_reservation_that_no_run_could_read_is_never_created(template: Object, f
     run_again(cluster)
 
 
-@pytest.mark.parametrize("label", ["descheduler-p", ""], ids=["of this program", "of a user"])
+@pytest.mark.parametrize("label", [OWNER, ""], ids=["of this program", "of a user"])
 def test_reservation_that_cannot_be_decoded_ends_no_run(label: str) -> None:
     cluster = asked()
     labels = {"descheduler/jobs-of": label, "descheduler/job": "gone"} if label else {}

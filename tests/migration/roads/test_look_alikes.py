@@ -13,6 +13,7 @@ import pytest
 from descheduler.cycle.options import RunResult
 from descheduler.migration.room.labels import labels_of
 from descheduler.plan.outcome import OutcomeCode
+from tests.faults.rooms.kinds import OWNER
 from tests.integration.live_processes import Cli
 from tests.living.builders import budget, pod, priority_class, reservation, stateful_set
 from tests.living.cluster import LivingCluster
@@ -22,7 +23,6 @@ from tests.migration.roads.test_missing_rights import Forbidding
 from tests.migration.roads.whole_runs import LEASE_SECONDS, WAYS, live_run, policy_of, world
 
 Object = dict[str, Any]
-OWNER = "descheduler-p"
 PLACEHOLDERS, RESERVATIONS = WAYS["placeholders"], WAYS["reservations"]
 UID = "11111111-2222-4333-8444-555555555555"
 UUID = "99999999-2222-4333-8444-555555555555"
@@ -173,6 +173,24 @@ def test_a_placeholder_from_a_mirror_is_ours() -> None:
     result = live_run(cluster, policy_of(PLACEHOLDERS))
 
     assert real["metadata"]["uid"] not in uids(cluster)
+    assert left_alone(result) == []
+
+
+@pytest.mark.parametrize(("namespace", "is_ours"), [("kube-system", True), ("team-a", False)])
+def test_what_runs_with_a_lease_of_the_same_name_in_another_namespace_hold_is_left_alone(
+    namespace: str, is_ours: bool
+) -> None:
+    cluster = world(PLACEHOLDERS)
+    held = orphaned(cluster)
+
+    def change(found: Object) -> None:
+        found["metadata"]["labels"]["descheduler/jobs-of"] = f"descheduler-p.{namespace}"
+
+    cluster.store.edit("pods", held["metadata"]["name"], held["metadata"]["namespace"], change)
+
+    result = live_run(cluster, policy_of(PLACEHOLDERS))
+
+    assert (held["metadata"]["uid"] not in uids(cluster)) is is_ours
     assert left_alone(result) == []
 
 
