@@ -15,7 +15,7 @@ import time
 from collections import defaultdict, deque
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
@@ -152,7 +152,8 @@ class FakeApi:
         """The answer to a request, and the fault that changes how it is sent, if any."""
         with self._lock:
             self.requests.append(request)
-            RECORDER.note(request.method, request.path, request.body)
+            before = self._route(replace(request, method="GET")).body if request.method == "PUT" else None
+            RECORDER.note(request.method, request.path, request.body, before=before)
             self.on_request(request)
             if self.token and request.headers.get("authorization") != f"Bearer {self.token}":
                 return failure(401, "Unauthorized", "Unauthorized"), None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
@@ -42,9 +42,9 @@ class ListedWrite:
         missing = sorted(self.preconditions - _stated(call))
         if missing:
             return f"{', '.join(missing)} is not stated"
-        if self.verb != "patch" or self.fields is None:
+        if self.fields is None or self.verb not in _CHANGES:
             return ""
-        others = [field for field in _changed(call.body) if not _is_in(field, self.fields)]
+        others = [field for field in _CHANGES[self.verb](call) if not _is_in(field, self.fields)]
         return f"{', '.join(others)} is changed" if others else ""
 
 
@@ -92,16 +92,44 @@ def _stated(call: WrittenCall) -> frozenset[str]:
     return frozenset(found | ({"name"} if call.verb == "create" and call.name else set()))
 
 
-def _changed(body: Any, prefix: str = "") -> Iterator[str]:
+def _patched(call: WrittenCall) -> list[str]:
     """The fields that a merge patch changes, by their paths; its preconditions are none of them."""
+    return [path for path, _ in _leaves(call.body)]
+
+
+def _replaced(call: WrittenCall) -> list[str]:
+    """The fields that an update changes, also those that it drops.
+
+    There are none where the object is another one by now, for the server refuses such an update.
+    """
+    if call.before is None or _version(call.before) != _version(call.body):
+        return []
+    before, after = dict(_leaves(call.before)), dict(_leaves(call.body))
+    return sorted(path for path in before.keys() | after.keys() if before.get(path) != after.get(path))
+
+
+_CHANGES: Mapping[str, Callable[[WrittenCall], Sequence[str]]] = {"patch": _patched, "update": _replaced}
+_OF_SERVER = frozenset(
+    {"apiVersion", "kind"}
+    | {f"metadata.{key}" for key in ("uid", "resourceVersion", "creationTimestamp", "generation", "managedFields")}
+)
+"""Fields that the server alone sets."""
+
+
+def _leaves(body: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Path and value of every field that holds no others, but for those of the server."""
     for key, part in (body or {}).items():
         path = f"{prefix}{key}"
-        if path in ("metadata.uid", "metadata.resourceVersion", "apiVersion", "kind"):
+        if path in _OF_SERVER:
             continue
         if isinstance(part, dict) and part:
-            yield from _changed(part, f"{path}.")
+            yield from _leaves(part, f"{path}.")
         elif part != {}:
-            yield path
+            yield path, part
+
+
+def _version(body: Any) -> str:
+    return str(((body or {}).get("metadata") or {}).get("resourceVersion", ""))
 
 
 def _is_in(field: str, fields: frozenset[str]) -> bool:

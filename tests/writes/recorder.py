@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import threading
 from dataclasses import dataclass
 from typing import Any
@@ -15,15 +16,19 @@ _QUERY = "/query"
 
 @dataclass(frozen=True, slots=True)
 class WrittenCall:
-    """One call. `resource` is `plural[.group][/subresource]`, `name` that of the object, "" where none is stated."""
+    """One call. `resource` is `plural[.group][/subresource]`, `name` that of the object, "" where none is stated.
+
+    `before` is the object as it was where the call replaces all of it, None where it is not known.
+    """
 
     verb: str
     resource: str
     name: str
     body: Any = None
+    before: Any = None
 
     @classmethod
-    def of(cls, method: str, path: str, body: Any) -> WrittenCall | None:
+    def of(cls, method: str, path: str, body: Any, before: Any = None) -> WrittenCall | None:
         """The call of a request; None for one that only reads, and for one to another server."""
         verb, group, rest = _VERBS.get(method), "", list[str]()
         match path.strip("/").split("/"):
@@ -41,7 +46,7 @@ class WrittenCall:
         if verb == "delete" and not name:
             verb = "deletecollection"
         resource = plural + (f".{group}" if group else "") + (f"/{subresource}" if subresource else "")
-        return cls(verb, resource, name, body)
+        return cls(verb, resource, name, body, before)
 
 
 class Recorder:
@@ -51,9 +56,9 @@ class Recorder:
         self._calls: list[WrittenCall] = []
         self._lock = threading.Lock()
 
-    def note(self, method: str, path: str, body: Any) -> None:
-        """A server has received this request; `body` is what its JSON says."""
-        call = WrittenCall.of(method, path, body)
+    def note(self, method: str, path: str, body: Any, *, before: Any = None) -> None:
+        """A server has received this request; `body` is what its JSON says, `before` the object that it replaces."""
+        call = WrittenCall.of(method, path, body, copy.deepcopy(before) if method == "PUT" else None)
         if call is not None:
             with self._lock:
                 self._calls.append(call)

@@ -90,6 +90,33 @@ def test_a_call_that_is_not_as_listed_is_told_so(method: str, path: str, body: A
     assert why in objection(call(method, path, body))
 
 
+OLD_LEASE: dict[str, Any] = {
+    "metadata": {"name": "descheduler", "resourceVersion": "1", "uid": "u", "labels": {"team": "a"}},
+    "spec": {"holderIdentity": ""},
+}
+
+
+@pytest.mark.parametrize(
+    ("metadata", "why"),
+    [
+        pytest.param(OLD_LEASE["metadata"], "", id="the listed field alone"),
+        pytest.param({"name": "descheduler", "resourceVersion": "1"}, "metadata.labels.team is changed", id="a loss"),
+        pytest.param(
+            OLD_LEASE["metadata"] | {"annotations": {"a": "b"}}, "metadata.annotations.a is changed", id="more"
+        ),
+        pytest.param({"name": "descheduler", "resourceVersion": "0"}, "", id="an older state, which is refused"),
+    ],
+)
+def test_an_update_changes_the_listed_fields_and_keeps_the_others(metadata: Any, why: str) -> None:
+    recorder = Recorder()
+
+    recorder.note("PUT", LEASE, {"metadata": metadata, "spec": {"holderIdentity": "me"}}, before=OLD_LEASE)
+    (written,) = recorder.take()
+
+    assert objection(written).endswith(why)
+    assert bool(objection(written)) == bool(why)
+
+
 @pytest.mark.parametrize(("method", "path"), [("GET", POD), ("POST", "/api/v1/query"), ("POST", "/elsewhere")])
 def test_what_changes_nothing_in_the_cluster_is_no_write(method: str, path: str) -> None:
     recorder = Recorder()

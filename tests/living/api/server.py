@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from tests.faults.faults import Answer
@@ -62,7 +63,7 @@ class LivingApi:
             call = Call(len(self.calls) + 1, request, self.store.clock.monotonic())
             self.calls.append(call)
             if request.agent == "us" and request.method != "GET":
-                RECORDER.note(request.method, request.path, _document(request))
+                RECORDER.note(request.method, request.path, _document(request), before=self._replaced(request))
             for told in self.before_call:
                 told(call)
         return call
@@ -138,6 +139,14 @@ class LivingApi:
             case _, "" | "status" | "eviction" | "binding":
                 raise Refused(405, "MethodNotAllowed", "the server does not allow this method on the resource")
         raise Refused(404, "NotFound", "the server could not find the requested resource")
+
+    def _replaced(self, request: Request) -> Object | None:
+        if request.method != "PUT":
+            return None
+        with suppress(Refused):
+            target = target_of(request.path, self.absent)
+            return self.store.find(target.resource, target.key)
+        return None
 
     def _created(self, target: Target, request: Request) -> Object:
         body = request.document()
