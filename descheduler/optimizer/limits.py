@@ -71,9 +71,9 @@ class Budget:
         if self._whole is not None:
             self._whole.spend(work)
 
-    def spend_evaluations(self, count: int) -> None:
-        """Takes note of one array operation over `count` pairs of pod and node, or of pod and pod, and resource."""
-        self.spend((count + _PAIRS_OF_A_CALL) * 1e-8)
+    def spend_evaluations(self, count: int, *, calls: int = 1) -> None:
+        """Takes note of array operations over `count` pairs of pod and node, or of pod and pod, and resource in all."""
+        self.spend((count + calls * _PAIRS_OF_A_CALL) * 1e-8)
 
     @property
     def is_over(self) -> bool:

@@ -26,7 +26,7 @@ __all__ = ["Trial", "Trials"]
 
 _FEWEST_ORDERS, _MOST_ORDERS, _ASKED_IN_ALL = 8, 100, 6000
 """In how many orders a plan is tried out, as many as ask for that many groups in all."""
-_WORK_OF_ASKING = 5e-4
+_WORK_OF_ASKING = 3e-3
 """What one question is worth of a search's work."""
 
 

@@ -78,7 +78,7 @@ class Descent:
         self._departure = np.zeros(problem.num_pods)
         self._arrival = np.full((len(self._kinds), num_machines), np.inf)
         self._target = np.zeros(self._arrival.shape, np.int64)
-        self._work = 0
+        self._work, self._calls = 0, 0
         self.refresh(range(num_machines))
 
     @property
@@ -97,6 +97,7 @@ class Descent:
 
     def _evaluate(self, free: Floats) -> Floats:
         self._work += free.size
+        self._calls += 1
         return self._fragments.of(free)
 
     def _refresh_departures(self, machine: int) -> None:
@@ -132,8 +133,8 @@ class Descent:
             if found is None:
                 return
             self.move(*found)
-            budget.spend_evaluations(self._work)
-            self._work = 0
+            budget.spend_evaluations(self._work, calls=self._calls)
+            self._work, self._calls = 0, 0
 
     def move(self, pod: int, node: int) -> None:
         """Moves the pod and makes the tables of both machines again."""
