@@ -31,7 +31,7 @@ CONFIG = Path(__file__).parents[2] / "config"
 WHEN = datetime(2026, 1, 15, 12, tzinfo=UTC)
 OPTIONS = [
     pytest.param(RunSetting(), id="whole cluster"),
-    pytest.param(RunSetting(scope=Scope(frozenset({"batch"}))), id="one namespace"),
+    pytest.param(RunSetting(scope=Scope(frozenset({"batch"}))), id="one namespace", marks=pytest.mark.rest),
 ]
 
 
@@ -64,7 +64,7 @@ def test_every_pod_of_a_sample_has_the_decision_of_the_run(
     assert {pod.uid for pod in run.watch.granted} == evicted
 
 
-@pytest.mark.parametrize("part", parts(4))
+@pytest.mark.parametrize("part", parts(16))
 def test_an_evicted_pod_has_the_landing_of_the_plan(policy: Policy, snapshot: Snapshot, part: Part) -> None:
     decisions = decided(policy, snapshot, RunSetting())
     moves = part.of(decisions.leaving[::60])

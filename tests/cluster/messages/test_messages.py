@@ -144,10 +144,11 @@ def test_hostile_objects_in_protobuf_are_those_in_json(world: HostileWorld) -> N
 
 @pytest.mark.parametrize("name", ["unit", "differential", "scheduler"])
 def test_worlds_of_the_vectors_in_protobuf_are_those_in_json(name: str) -> None:
-    # Every fifth: the writer is not made for speed.
-    with gzip.open(VECTORS / f"{name}.jsonl.gz") as lines:
-        # Go omits a list without values, in both formats.
-        worlds = [json.loads(line.replace(b', "values": []', b"").replace(b',"values":[]', b"")) for line in lines][::5]
+    # Some of them: the writer is not made for speed.
+    with gzip.open(VECTORS / f"{name}.jsonl.gz") as file:
+        lines = list(file)[::15]
+    # Go omits a list without values, in both formats.
+    worlds = [json.loads(line.replace(b', "values": []', b"").replace(b',"values":[]', b"")) for line in lines]
 
     for world in worlds:
         for kind in ("Pod", "Node"):
