@@ -12,7 +12,7 @@ from tests.series import Part, parts
 
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 @pytest.mark.parametrize("name", ALL_WAYS)
-@pytest.mark.parametrize("part", parts(17))
+@pytest.mark.parametrize("part", parts(37))
 def test_the_next_run_makes_good_what_a_killed_one_left(part: Part, name: str, after: bool) -> None:
     numbers = part.of(range(1, num_calls(name) + 1), shift=8 * after)
 

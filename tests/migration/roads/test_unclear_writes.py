@@ -36,7 +36,7 @@ EVERY = pytest.mark.parametrize("effect", UNANSWERED)
 
 
 @pytest.mark.parametrize("name", ALL_WAYS)
-@pytest.mark.parametrize("part", parts(13))
+@pytest.mark.parametrize("part", parts(27))
 def test_nothing_is_left_of_a_write_without_a_clear_answer(part: Part, name: str) -> None:
     """Every few of the writes meet each effect, at other writes for each."""
     cases = [
