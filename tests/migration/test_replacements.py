@@ -114,6 +114,17 @@ def test_one_that_uses_another_reservation_has_come_for_the_job_of_that() -> Non
     assert (room.state, room.miss, replacement) == (RoomState.HELD, None, None)
 
 
+@pytest.mark.parametrize(("uid", "came"), [("uid-named", "named"), ("uid-of-one-that-is-gone", None)])
+def test_job_of_a_user_whose_reservation_is_gone_has_the_replacement_that_it_names(uid: str, came: str | None) -> None:
+    """By name and UID: another pod may have the name by now."""
+    mine = job(reservation_name="gone", replacement=ObjectReference("shop", "named", uid))
+    rooms = ReservationRooms(ObjectCalls(cluster_of(born("named")).client()), "test")
+
+    _, replacement = rooms.look(mine, ASKED)
+
+    assert (None if replacement is None else replacement.name) == came
+
+
 def test_of_several_that_on_the_node_of_the_room_goes_first() -> None:
     cluster = cluster_of(born("elsewhere", on="n3"), born("there", 71.0, on="n2"))
     assert find(cluster, job(node_name="n2")) == "there"
