@@ -24,7 +24,7 @@ from descheduler.model.resource_claims import (
     ResourceClaim,
     ResourceSlice,
 )
-from descheduler.model.selection.taints import NO_EXECUTE, NO_SCHEDULE, Taint, Tolerance
+from descheduler.model.selection.taints import NO_EXECUTE, NO_SCHEDULE, Taint, Tolerance, seconds_tolerated
 from descheduler.model.text.duration import later
 from descheduler.model.verdict import Reason, refuse
 from descheduler.plan.facts import PluginFacts
@@ -195,11 +195,10 @@ class RemovePodsViolatingDeviceTaints:
     def _left_until(self, result: AllocationResult, taint: DeviceTaint) -> datetime | None:
         """Until when a device with a taint of effect NoExecute is left to kube-controller-manager; None for ever, as
         the claim tolerates the taint."""
-        matching = [each.toleration_seconds for each in result.tolerations if each.tolerates(taint)]
-        times = [seconds for seconds in matching if seconds is not None]
-        if matching and not times:
+        seconds = seconds_tolerated(result.tolerations, taint)
+        if seconds is None:
             return None
-        period = (self._args.grace_period or timedelta(0)) + timedelta(seconds=min(times, default=0))
+        period = (self._args.grace_period or timedelta(0)) + timedelta(seconds=seconds)
         return later(taint.added_at or self._now, period)
 
     def _first_left(self, pod: Pod) -> tuple[DeviceId, Taint] | None:

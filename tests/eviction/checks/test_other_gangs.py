@@ -190,6 +190,16 @@ def test_group_of_kubernetes_lets_go(group: Object, evicted: list[str]) -> None:
     assert {each.code for each in result.refusals} <= {"GangMinimum"}
 
 
+def test_member_of_a_group_with_topology_constraints_is_likely_at_best() -> None:
+    group = kubernetes_group(None)
+    group["spec"]["schedulingConstraints"] = {"topology": [{"key": "topology.kubernetes.io/rack"}]}
+
+    result = run([group, in_kubernetes("m0")], onUnknown="refuse")
+
+    assert refusals(result) == [("m0", "UnknownLanding")]
+    assert result.refusals[0].message == "scheduling groups are not modelled (GangScheduling) (onUnknown: refuse)"
+
+
 def test_refusal_says_that_a_group_of_kubernetes_leaves_whole() -> None:
     result = run([kubernetes_group(1, WHOLE), in_kubernetes("m0"), in_kubernetes("m1")])
 

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from descheduler.model.selection.taints import NO_EXECUTE, NO_SCHEDULE, Taint, Toleration, tolerates_all
+from descheduler.model.selection.taints import (
+    NO_EXECUTE,
+    NO_SCHEDULE,
+    Taint,
+    Toleration,
+    seconds_tolerated,
+    tolerates_all,
+)
 
 VALUED = Taint("k", "v", NO_SCHEDULE)
 
@@ -51,3 +58,22 @@ def test_each_taint_needs_a_toleration_of_its_own() -> None:
     assert tolerates_all([one, other], taints)
     assert not tolerates_all([one], taints)
     assert tolerates_all([], [])
+
+
+@pytest.mark.parametrize(
+    ("tolerations", "seconds"),
+    [
+        pytest.param([], 0, id="without a toleration"),
+        pytest.param([Toleration("other", "Exists")], 0, id="by none that covers the taint"),
+        pytest.param([Toleration("k", "Exists")], None, id="for ever"),
+        pytest.param([Toleration("k", "Exists", toleration_seconds=60)], 60, id="for a time"),
+        pytest.param([Toleration("k", "Exists", toleration_seconds=-1)], 0, id="for a time that is over"),
+        pytest.param(
+            [Toleration("k", "Exists"), Toleration(operator="Exists", toleration_seconds=60)],
+            60,
+            id="for the shortest of several times",
+        ),
+    ],
+)
+def test_taint_is_tolerated_for_some_seconds(tolerations: list[Toleration], seconds: int | None) -> None:
+    assert seconds_tolerated(tolerations, Taint("k", "v", NO_EXECUTE)) == seconds

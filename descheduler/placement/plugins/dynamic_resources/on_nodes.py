@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
 import msgspec
@@ -12,7 +12,14 @@ from numpy.typing import NDArray
 from descheduler.model.names import is_extended_resource
 from descheduler.model.node import Node
 from descheduler.model.pod import EXTENDED_CLAIM, Pod
-from descheduler.model.resource_claims import MOST_CONSUMERS, ClaimAllocation, DeviceClass, DeviceStatus
+from descheduler.model.resource_claims import (
+    MOST_CONSUMERS,
+    AllocationResult,
+    ClaimAllocation,
+    DeviceClass,
+    DeviceStatus,
+)
+from descheduler.model.selection.taints import NO_EXECUTE, seconds_tolerated
 from descheduler.placement.framework.extension_points import Conclusion, ReasonBits
 from descheduler.placement.framework.obstacle import Code, Fact, Obstacle, Unchecked
 from descheduler.placement.plugins.dynamic_resources.extended import claim_of_extended_resources
@@ -122,6 +129,15 @@ class DeviceWorld:
         """Why a node has too few devices for claims, each a sentence."""
         asked, where = [(each.title, self.asked(each)) for each in claims], self.nodes[node]
         yield from device_misses(asked, where, self._pools.seen_from(where), self.grants.usage, self._rules)
+
+    def deletions(self, results: Iterable[AllocationResult]) -> Iterator[str]:
+        """For which taints of these devices pods are deleted that have them, each a sentence."""
+        for result in results:
+            for taint in self._pools.taints_of(result.device):
+                seconds = seconds_tolerated(result.tolerations, taint) if taint.effect == NO_EXECUTE else None
+                if seconds is not None:
+                    what = f"taint {taint.key} of device {'/'.join(result.device)}"
+                    yield f"kube-controller-manager deletes the pod again for {what} (tolerationSeconds: {seconds})"
 
     def would_fit(self, claims: Sequence[AskedClaim], node: int) -> bool:
         """Whether a node would have the devices for claims if none were in use."""
@@ -293,13 +309,15 @@ class ClaimsOnNodes(ClaimReserving):
             yield f"node {self._world.nodes[int(failed[0])].name}: {self._error(int(failed[0]))}"
 
     def conditions(self, node: int) -> tuple[str, ...]:
-        """Why binding to a node may fail although there are devices, each a sentence."""
+        """Why binding to a node may fail although there are devices, or the pod does not stay, each a sentence."""
         fault = self.binding_fault(node)
         told = [fault] if fault else []
-        waiting = [name for _, found in self.new_on(node) for each in found.results for name in each.binding_conditions]
+        new = [result for _, allocation in self.new_on(node) for result in allocation.results]
+        waiting = [name for each in new for name in each.binding_conditions]
         if waiting:
             told.append(f"the driver must prepare the devices ({', '.join(dict.fromkeys(waiting))})")
-        return tuple(told)
+        old = [result for _, allocation in self._allocated for result in allocation.results]
+        return (*told, *self._world.deletions([*old, *new]))
 
     def _listed(self, node: int) -> Mapping[str, int]:
         return self._world.nodes[node].allocatable

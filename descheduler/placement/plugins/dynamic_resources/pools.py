@@ -138,6 +138,11 @@ class DevicePools:
             else:
                 self._shared.append(piece)
 
+    def taints_of(self, device: DeviceId) -> tuple[Taint, ...]:
+        """The taints that matter of a device; none of one that is in no slice any more."""
+        pieces = self._of_pool.get(PoolKey(device.driver, device.pool), ())
+        return next((each.taints for piece in pieces for each in piece.devices if each.id == device), ())
+
     def seen_from(self, node: Node) -> tuple[DevicePool, ...]:
         """The pools in sight of `node`, in the order in which their devices are tried."""
         known = self._seen.get(node.name)

@@ -195,3 +195,48 @@ def test_claim_of_a_pod_that_no_consumer_has_reserved_goes_with_the_pod(status: 
     landing = consider(world(A, X_ON_A, victim, made, TEMPLATE))
 
     assert (landing.verdict, landing.node, landing.cold) == (LANDS, "a", NO)
+
+
+class TestTolerationsForSomeSeconds:
+    """The scheduler gives tainted devices to claims that tolerate the taint, for however short a time."""
+
+    SICK = device("x", taints=[{"key": "sick", "value": "yes", "effect": "NoExecute"}])
+    AGAIN = "kube-controller-manager deletes the pod again for taint sick of device gpu.example.com/b/x"
+
+    @pytest.mark.parametrize(
+        ("seconds", "verdict"),
+        [
+            pytest.param({}, LANDS, id="for ever"),
+            pytest.param({"tolerationSeconds": 60}, LANDS_IF, id="for a minute"),
+        ],
+    )
+    def test_replacement_that_gets_a_tainted_device_is_deleted_again(
+        self, seconds: Object, verdict: LandingVerdict
+    ) -> None:
+        toleration = {"key": "sick", "operator": "Exists", **seconds}
+        made = template("gpus", request("r", tolerations=[toleration]))
+
+        landing = consider(
+            world(CORDONED, B, X_ON_A, slice_of("b", self.SICK), *pod_with_own_claim("victim", "a"), made)
+        )
+
+        conditions = (f"{self.AGAIN} (tolerationSeconds: 60)",) if seconds else ()
+        assert (landing.verdict, landing.node, landing.conditions) == (verdict, "b", conditions)
+
+    def test_replacement_that_gets_another_device_stays(self) -> None:
+        toleration = {"key": "sick", "operator": "Exists", "tolerationSeconds": 60}
+        made = template("gpus", request("r", tolerations=[toleration]))
+        slices = slice_of("b", device("w"), self.SICK)
+
+        landing = consider(world(CORDONED, B, X_ON_A, slices, *pod_with_own_claim("victim", "a"), made))
+
+        assert (landing.verdict, landing.conditions) == (LANDS, ())
+
+    def test_replacement_that_shares_a_tainted_device_is_deleted_again(self) -> None:
+        owners = {"victim": WEB, "other": "ReplicaSet/other"}
+        pods = [pod_object(name, node="b", owners=[owner(of)], spec=SHARED) for name, of in owners.items()]
+        shared = claim("shared", request("r"), devices=["x"], node="b", consumers=[uid(pod) for pod in pods])
+
+        landing = consider(world(B, slice_of("b", self.SICK), *pods, shared, spec=SHARED))
+
+        assert (landing.verdict, landing.conditions) == (LANDS_IF, (f"{self.AGAIN} (tolerationSeconds: 0)",))
