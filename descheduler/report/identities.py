@@ -16,7 +16,7 @@ from descheduler.report.document import (
     SnapshotIdentity,
 )
 
-__all__ = ["policy_identity", "reference", "shard_of", "snapshot_identity"]
+__all__ = ["policy_identity", "reference", "shard_identity", "shard_of", "snapshot_identity"]
 
 
 class _Named(Protocol):
@@ -57,11 +57,12 @@ def snapshot_identity(snapshot: Snapshot, now: datetime) -> SnapshotIdentity:
         num_pods=len(snapshot.pods),
         skipped_objects=snapshot.skipped,
         missing_kinds=snapshot.missing_kinds,
-        shard=_shard_identity(snapshot),
+        shard=shard_identity(snapshot),
     )
 
 
-def _shard_identity(snapshot: Snapshot) -> ShardIdentity | None:
+def shard_identity(snapshot: Snapshot) -> ShardIdentity | None:
+    """The part of the cluster that a run over `snapshot` may change; None for all of it."""
     shard = snapshot.shard
     if shard.is_whole:
         return None

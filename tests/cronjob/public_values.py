@@ -192,6 +192,118 @@ extraServiceAccountVolumeMounts:
     "switched off without a parent chart": "enabled: false\n",
     "keys of other charts": "env: [{name: A, value: b}]\nhostNetwork: true\nrevisionHistoryLimit: 3\n",
     "anchors and merges": "cpu: &cpu 100m\nresources: {requests: {cpu: *cpu}, limits: {memory: 128Mi}}\n",
+    "a tag with a digest": "image: {tag: 'v0.35.1@sha256:%s'}\n" % ("a" * 64),
+    "a schedule by name": "schedule: '@hourly'\n",
+    "a schedule with spaces around it": "schedule: ' */30 * * * * '\n",
+    "a toleration of everything": "tolerations: [{operator: Exists}]\n",
+    "quantities as numbers": "resources: {requests: {cpu: 0.5, memory: 268435456}, limits: {memory: 1Gi}}\n",
+    "flags without a value": "cmdOptions: {dry-run: , disable-metrics: }\n",
+    "flags as text": "cmdOptions: {v: '4', dry-run: 'true'}\n",
+    "containers before, with a volume": """
+initContainers: [{name: wait, image: busybox, volumeMounts: [{name: work, mountPath: /work}]}]
+extraVolumes: [{name: work, emptyDir: {}}]
+""",
+    "a name server with all it can have": """
+dnsConfig: {nameservers: [10.0.0.10], searches: [svc.cluster.local], options: [{name: ndots, value: "2"}]}
+""",
+    "what scrapes a Deployment, with rules": """
+kind: Deployment
+service: {enabled: true, clusterIP: None, annotations: {prometheus.io/scrape: "true"}}
+serviceMonitor:
+  enabled: true
+  metricRelabelings: [{action: keep, regex: descheduler_.*, sourceLabels: [__name__]}]
+  relabelings: [{sourceLabels: [__meta_kubernetes_pod_node_name], targetLabel: node}]
+""",
+    "a policy whose arguments have a kind": """
+deschedulerPolicy:
+  profiles:
+    - name: Default
+      pluginConfig:
+        - name: RemovePodsViolatingTopologySpreadConstraint
+          args:
+            apiVersion: descheduler/v1alpha2
+            kind: RemovePodsViolatingTopologySpreadConstraintArgs
+            constraints: [DoNotSchedule, ScheduleAnyway]
+            topologyBalanceNodeFit: true
+      plugins: {balance: {enabled: [RemovePodsViolatingTopologySpreadConstraint]}}
+""",
+    "a policy with empty parts": """
+deschedulerPolicy:
+  nodeSelector:
+  profiles:
+    - name: default
+      pluginConfig: [{name: RemoveDuplicates, args: {}}, {name: DefaultEvictor, args: }]
+      plugins:
+        balance: {enabled: [RemoveDuplicates], disabled: []}
+        deschedule: {enabled: }
+        filter: {}
+        presort: {}
+        sort: {enabled: []}
+""",
+    "a policy with anchors": """
+x-namespaces: &namespaces {exclude: [kube-system, monitoring]}
+x-evictor: &evictor {nodeFit: true, minReplicas: 2}
+deschedulerPolicy:
+  profiles:
+    - name: default
+      pluginConfig:
+        - {name: DefaultEvictor, args: {<<: *evictor, minPodAge: 5m}}
+        - {name: RemoveDuplicates, args: {namespaces: *namespaces}}
+        - {name: PodLifeTime, args: {maxPodLifeTimeSeconds: 86400, states: [Running], namespaces: *namespaces}}
+      plugins: {balance: {enabled: [RemoveDuplicates]}, deschedule: {enabled: [PodLifeTime]}}
+""",
+    "a policy of several profiles": """
+deschedulerPolicy:
+  profiles:
+    - name: failed
+      pluginConfig:
+        - {name: DefaultEvictor, args: {evictFailedBarePods: true, evictSystemCriticalPods: true}}
+        - {name: RemoveFailedPods, args: {reasons: [NodeShutdown, Terminated], excludeOwnerKinds: [Job]}}
+      plugins: {deschedule: {enabled: [RemoveFailedPods]}}
+    - name: packing
+      pluginConfig: [{name: HighNodeUtilization, args: {thresholds: {cpu: 40}}}]
+      plugins: {balance: {enabled: [HighNodeUtilization]}}
+""",
+    "a policy with metrics of old versions": """
+deschedulerPolicy:
+  metricsCollector: {enabled: true}
+  profiles:
+    - name: usage
+      pluginConfig:
+        - name: LowNodeUtilization
+          args:
+            thresholds: {cpu: 20}
+            targetThresholds: {cpu: 50}
+            metricsUtilization: {metricsServer: true}
+      plugins: {balance: {enabled: [LowNodeUtilization]}}
+""",
+    "a policy with Prometheus": """
+deschedulerPolicy:
+  metricsProviders:
+    - source: Prometheus
+      prometheus: {url: "http://prometheus:9090", authToken: {secretReference: {namespace: monitoring, name: token}}}
+  profiles:
+    - name: usage
+      pluginConfig:
+        - name: LowNodeUtilization
+          args:
+            thresholds: {MetricResource: 20}
+            targetThresholds: {MetricResource: 50}
+            metricsUtilization: {source: Prometheus, prometheus: {query: "instance:node_cpu:rate:sum"}}
+      plugins: {balance: {enabled: [LowNodeUtilization]}}
+""",
+    "a policy with templates": """
+fullnameOverride: ds
+deschedulerPolicy:
+  nodeSelector: "release={{ .Release.Name }}"
+  profiles:
+    - name: "{{ .Chart.Name }}"
+      pluginConfig: [{name: RemoveDuplicates}]
+      plugins: {balance: {enabled: [RemoveDuplicates]}}
+""",
+    "limits of v1alpha1 without strategies": """
+deschedulerPolicy: {evictLocalStoragePods: true, ignorePvcPods: true, maxNoOfPodsToEvictPerNode: 3}
+""",
 }
 """Name of a structure → values."""
 
@@ -226,6 +338,33 @@ REFUSED: Mapping[str, tuple[str, str]] = {
     "an interval of 0": ("kind: Deployment\ndeschedulingInterval: 0s\n", "deschedulingInterval: 0s is not above 0"),
     "text for a number": ("successfulJobsHistoryLimit: 'three'\n", "/successfulJobsHistoryLimit"),
     "text for a mapping": ("deschedulerPolicy: |\n  profiles: []\n", "/deschedulerPolicy"),
+    "text for a list": ("imagePullSecrets: [regcred]\n", "/imagePullSecrets/0"),
+    "text for a boolean": ("suspend: 'true'\n", "/suspend"),
+    "text for a security context": ("podSecurityContext: restricted\n", "/podSecurityContext"),
+    "a mapping for a list": ("tolerations: {key: dedicated, operator: Exists}\n", "/tolerations"),
+    "containers by name": ("initContainers: {wait: {image: busybox}}\n", "/initContainers"),
+    "a list for a mapping": ("resources: {limits: [cpu]}\n", "/resources/limits"),
+    "a list of flags": ("cmdOptions: [--v=3]\n", "/cmdOptions"),
+    "flags with dashes": ("cmdOptions: {--v: 3}\n", "cmdOptions: --v is not the name of a flag"),
+    "a mapping for a flag": ("cmdOptions: {v: {level: 3}}\n", "/cmdOptions/v"),
+    "a schedule with seconds": ("schedule: '0 0 3 * * *'\n", "/schedule"),
+    "a schedule with a time zone": ("schedule: 'CRON_TZ=Europe/Berlin 0 3 * * *'\n", "/schedule"),
+    "a number for a schedule": ("schedule: 5\n", "/schedule"),
+    "a boolean for a label of nodes": ("nodeSelector: {worker: true}\n", "/nodeSelector/worker"),
+    "a pull policy in other letters": ("image: {pullPolicy: always}\n", "/image/pullPolicy"),
+    "profiles by name": (
+        "deschedulerPolicy: {profiles: {default: {plugins: {}}}}\n",
+        "deschedulerPolicy.profiles is not a list",
+    ),
+    "profiles as text": ("deschedulerPolicy: {profiles: default}\n", "deschedulerPolicy.profiles is not a list"),
+    "the values of a parent chart": (
+        "descheduler: {deschedulerPolicy: {profiles: []}}\n",
+        "descheduler.deschedulerPolicy is not a value of this chart",
+    ),
+    "a HelmRelease": (
+        "apiVersion: helm.toolkit.fluxcd.io/v2\nspec: {values: {deschedulerPolicy: {profiles: []}}}\n",
+        "spec.values.deschedulerPolicy is not a value of this chart",
+    ),
     "a number for a label": ("podLabels: {version: 1}\n", "/podLabels/version"),
     "an unknown profile": ("profile: plan-balanced\n", "profile: plan-balanced is not a profile of this chart; choose"),
     "a Pushgateway with a password": ("pushgateway: {url: 'http://a:b@push'}\n", "/pushgateway/url"),

@@ -12,8 +12,12 @@ import pytest
 
 from descheduler.plan.recent_moves import RecentMove, RecentMoves, RecentMovesError, WorkloadId
 from descheduler.plan.run_memory import PluginMemory, RunMemory, RunMemoryError
+from descheduler.report.document import ShardIdentity
 from descheduler.report.outcome.predictions import Predictions
 from descheduler.report.outcome.status_document import NOTHING_TAKEN_UP, RunSummary, StatusDocument, StatusError
+from descheduler.report.tables.head_line import head_lines, head_parts
+from descheduler.report.tables.status_table import status_table
+from descheduler.report.tables.table_style import TableStyle
 from descheduler.strategies.low_node_load.args import LoadAnomalyCondition
 from descheduler.strategies.low_node_load.detector import Detectors
 from descheduler.strategies.remove_pods_violating_node_reservation.observations import Observations, Required
@@ -63,9 +67,12 @@ def read_moves(text: bytes) -> None:
 def read_status(text: bytes) -> None:
     """As `descheduler status` and the next run read it."""
     try:
-        StatusDocument.decoded(text.decode(errors="replace")).encoded()
+        status = StatusDocument.decoded(text.decode(errors="replace"))
     except StatusError:
         return
+    status.encoded()
+    list(head_lines(head_parts(status), TableStyle()))
+    list(status_table(status, TableStyle()))
 
 
 def read_detectors(text: bytes) -> None:
@@ -112,6 +119,7 @@ def told() -> str:
         version="1",
         policy="policy.yaml",
         policy_digest="d",
+        shard=ShardIdentity(index=1, count=4, label="rack", turn="", num_nodes=3),
         planned=2,
         counts={"evicted": 1},
         unconfirmed=0,

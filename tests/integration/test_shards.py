@@ -80,6 +80,18 @@ def test_each_shard_has_a_lease_and_a_status_of_its_own(fake_api: FakeApi, cli: 
 
 
 @pytest.mark.usefixtures("racks")
+def test_status_says_which_shard_has_left_it(cli: Cli) -> None:
+    cli.run(*FLAGS, "--shard-index=1")
+
+    looked_for = ("--lease-name=d-shard-1", "--lease-namespace=kube-system")
+    _, shown, _ = cli.run(*looked_for, command="status")
+    _, document, _ = cli.run(*looked_for, "-o", "json", command="status")
+
+    assert "; shard 1 of 4 by label rack; " in shown.splitlines()[0]
+    assert json.loads(document)["runs"][0]["shard"]["index"] == 1
+
+
+@pytest.mark.usefixtures("racks")
 def test_outcome_and_events_say_which_shard_evicted(fake_api: FakeApi, cli: Cli) -> None:
     _, out, _ = cli.run(*FLAGS, "--shard-index=1", "-o", "json")
 

@@ -192,6 +192,9 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 {{- $options = set $options "metrics-push-url" . }}
 {{- end }}
 {{- range $key, $value := $options }}
+{{- if not (regexMatch `^[A-Za-z][A-Za-z0-9_-]*$` $key) }}
+{{- fail (printf "cmdOptions: %s is not the name of a flag; write for example v or dry-run, without dashes before it" $key) }}
+{{- end }}
 {{- if kindIs "invalid" $value }}
 - {{ printf "--%s" $key | quote }}
 {{- else if kindIs "string" $value }}

@@ -39,11 +39,29 @@
 {{- with include "descheduler.nearKey" (dict "key" $key "known" $known) -}}
 {{- fail (printf "%s is not a value of this chart; did you mean %s?" $path .) -}}
 {{- end -}}
+{{- with include "descheduler.nestedPolicy" (dict "path" $path "value" $value) -}}
+{{- fail (printf "%s is not a value of this chart; move deschedulerPolicy and the keys beside it to the top" .) -}}
+{{- end -}}
 {{- $unknown = append $unknown $path -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
 {{- join ", " $unknown -}}
+{{- end -}}
+
+{{- /* Where a mapping has a policy in it, as the values of a parent chart have: they would run with another policy. */ -}}
+{{- define "descheduler.nestedPolicy" -}}
+{{- $found := "" -}}
+{{- if kindIs "map" .value -}}
+{{- if hasKey .value "deschedulerPolicy" -}}
+{{- $found = printf "%s.deschedulerPolicy" .path -}}
+{{- else -}}
+{{- range $key, $value := .value -}}
+{{- $found = default $found (include "descheduler.nestedPolicy" (dict "path" (printf "%s.%s" $.path $key) "value" $value)) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- $found -}}
 {{- end -}}
 
 {{- /* The known key that `key` is but for capitals, dashes, or one place of 1 to 3 letters; longer keys for more. */ -}}

@@ -29,6 +29,10 @@
 {{- if hasKey .Values.deschedulerPolicy "strategies" -}}
 {{- fail "deschedulerPolicy.strategies is a field of descheduler/v1alpha1; convert the policy to descheduler/v1alpha2 with 'descheduler convert'" -}}
 {{- end -}}
+{{- $profiles := .Values.deschedulerPolicy.profiles -}}
+{{- if not (or (kindIs "slice" $profiles) (kindIs "invalid" $profiles)) -}}
+{{- fail "deschedulerPolicy.profiles is not a list" -}}
+{{- end -}}
 {{- $policy = merge $policy .Values.deschedulerPolicy -}}
 {{- /* A DeschedulerConfiguration does not know this default for a DeschedulerPolicy. */ -}}
 {{- if eq $policy.kind "DeschedulerConfiguration" -}}

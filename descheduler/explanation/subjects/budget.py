@@ -112,11 +112,14 @@ def _why_none(budget: DisruptionBudget, num_pods: int, num_shared: int, others: 
     return "; ".join(filter(None, sentences))
 
 
-_HEADER = ["NAMESPACE", "NAME", "RULE", "ALLOWED", "HEALTHY", "REQUIRED", "EXPECTED", "PODS", "WHY NONE"]
+_HEADER = ["NAMESPACE", "NAME", "RULE", "ALLOWED", "HEALTHY", "REQUIRED", "PODS", "WHY NONE"]
 
 
 def budgets_table(explanation: BudgetsExplanation, style: TableStyle) -> Iterator[str]:
-    """A row for each budget: what it allows now, from which figures, and why nothing."""
+    """A row for each budget: what it allows now, from which figures, and why nothing.
+
+    Healthy pods are those of the expected ones, such as `1/3`.
+    """
     yield from style.heading("PodDisruptionBudgets")
     if not explanation.budgets:
         yield "none"
@@ -130,17 +133,12 @@ def _row(each: BudgetFacts) -> list[str]:
         printable(each.namespace),
         printable(each.name),
         printable(each.rule) or "-",
-        _count(each.disruptions_allowed),
-        _count(each.current_healthy),
-        _count(each.desired_healthy),
-        _count(each.expected_pods),
-        _count(each.num_pods),
+        "unknown" if each.disruptions_allowed is None else f"{each.disruptions_allowed:,}",
+        f"{each.current_healthy:,}" + ("" if each.expected_pods is None else f"/{each.expected_pods:,}"),
+        f"{each.desired_healthy:,}",
+        f"{each.num_pods:,}",
         printable(each.why_none) or "-",
     ]
-
-
-def _count(number: int | None) -> str:
-    return "unknown" if number is None else f"{number:,}"
 
 
 def _answer(asked: Inquiry) -> Answer[BudgetsExplanation]:

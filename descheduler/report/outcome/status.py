@@ -9,6 +9,7 @@ from descheduler.plan.decisions import Decisions
 from descheduler.plan.goals import ReachedGoal
 from descheduler.plan.outcome import Outcome
 from descheduler.plan.staying import staying_pods
+from descheduler.report.identities import shard_identity
 from descheduler.report.outcome.document import PluginResults
 from descheduler.report.outcome.goal import reached_objectives
 from descheduler.report.outcome.making import result_counts
@@ -44,6 +45,7 @@ def make_summary(
         version=VERSION,
         policy=policy.path[:_LONGEST_TEXT],
         policy_digest=policy.digest,
+        shard=shard_identity(decisions.snapshot),
         planned=len(decisions.leaving),
         counts=result_counts(outcomes),
         unconfirmed=sum(outcome.is_unconfirmed for outcome in outcomes),

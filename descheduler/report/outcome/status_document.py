@@ -9,6 +9,8 @@ from typing import Literal
 import msgspec
 
 from descheduler.documents.fields import Fields
+from descheduler.report.document import ShardIdentity
+from descheduler.report.identities import shard_of
 from descheduler.report.outcome.document import PluginResults, ResultKind
 from descheduler.report.outcome.goal import ReachedObjective
 from descheduler.report.outcome.predictions import Predictions
@@ -43,6 +45,8 @@ NOTHING_TAKEN_UP = TakenUp(finished=0, undone=0, removed=0, of_users=0)
 class RunSummary(Fields, frozen=True):
     """One run. `at` is the time that its ages were computed at, `version` that of the program.
 
+    `shard` is the part of the cluster that the run could change, null for all of it.
+
     `counts` are evictions of the plan and of users' PodMigrationJobs by result, and `plugins` the same for each plugin
     that had any, with "" for those of users. `planned` are those of the plan alone, and `unconfirmed` of the evicted
     pods had no clear answer.
@@ -57,6 +61,7 @@ class RunSummary(Fields, frozen=True):
     version: str
     policy: str
     policy_digest: str
+    shard: ShardIdentity | None
     planned: int
     counts: Mapping[ResultKind, int]
     unconfirmed: int
@@ -93,9 +98,12 @@ class StatusDocument(Fields, frozen=True):
         if not text:
             return cls(api_version=STATUS_VERSION, kind="Status", runs=())
         try:
-            return _decode_status(text)
+            found = _decode_status(text)
+            for run in found.runs:
+                shard_of(run.shard)
         except (ValueError, RecursionError) as error:
             raise StatusError(f"not a status of version {STATUS_VERSION}: {error}") from error
+        return found
 
 
 _decode_status = msgspec.json.Decoder(StatusDocument).decode

@@ -18,6 +18,8 @@ TIE = "\u00a0"
 """A space at which no line is broken; it is shown as a space."""
 AS_ABOVE = "as above"
 """A sentence that is that of the row above."""
+_EMPTY = "-"
+"""How an empty cell shows."""
 _GAP = 3
 _NARROWEST_NAME = 12
 """A name is never shortened below this."""
@@ -51,7 +53,8 @@ def aligned(
     With a `width` in cells the table is fitted to it: the last column, which holds sentences, is wrapped between words
     below itself or, where little room is left, below the names, and names that are too long lose their middle
     (`ip-10-…internal`). Without one everything is whole. An empty header gives no header line. An empty cell shows as
-    `-`, characters that do not print are escaped. Where sentences stand below the names, AS_ABOVE takes no line.
+    `-`, characters that do not print are escaped. Where sentences stand below the names, an empty one takes no line;
+    in a table without empty ones AS_ABOVE takes none.
     """
     cells = [list(map(_cell, row)) for row in rows]
     texts = [[cell.text for cell in row] for row in cells]
@@ -65,7 +68,7 @@ def aligned(
 
 def _cell(cell: Cell) -> Toned:
     text, tone = (cell.text, cell.tone) if isinstance(cell, Toned) else (cell, Tone.PLAIN)
-    return Toned(TIE.join(map(printable, text.split(TIE))) or "-", tone)
+    return Toned(TIE.join(map(printable, text.split(TIE))) or _EMPTY, tone)
 
 
 class _Layout(msgspec.Struct, frozen=True):
@@ -76,6 +79,8 @@ class _Layout(msgspec.Struct, frozen=True):
     room: int | None = None
     is_stacked: bool = False
     """Whether sentences stand below the names."""
+    without_line: str = AS_ABOVE
+    """The sentence that then takes no line."""
 
 
 def _layout(rows: Sequence[Sequence[str]], width: int | None) -> _Layout:
@@ -89,7 +94,8 @@ def _layout(rows: Sequence[Sequence[str]], width: int | None) -> _Layout:
     if room >= min(sentence, _NARROWEST_SENTENCE) or not names:
         return _Layout(names, indent, room)
     shortened = _shortened(names, width - _GAP * (len(names) - 1))
-    return _Layout(shortened, _INDENT, max(width - _INDENT, 1), is_stacked=True)
+    without_line = _EMPTY if any(row[-1] == _EMPTY for row in rows) else AS_ABOVE
+    return _Layout(shortened, _INDENT, max(width - _INDENT, 1), is_stacked=True, without_line=without_line)
 
 
 def _shortened(widths: Sequence[int], available: int) -> list[int]:
@@ -108,7 +114,7 @@ def _lines(row: Sequence[Toned], layout: _Layout, palette: Palette) -> Iterator[
     indent = " " * layout.indent
     if layout.is_stacked:
         yield head.rstrip()
-        if last.text != AS_ABOVE:
+        if last.text != layout.without_line:
             yield indent + palette.toned(last.tone, first)
     else:
         yield head + palette.toned(last.tone, first)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
-from descheduler.report.document import SnapshotIdentity
+from descheduler.report.document import ShardIdentity, SnapshotIdentity
 from descheduler.report.identities import shard_of
 from descheduler.report.outcome.document import OutcomeDocument
 from descheduler.report.outcome.status_document import StatusDocument
@@ -35,7 +35,7 @@ def head_parts(document: Plan | OutcomeDocument | StatusDocument | Simulation) -
         case OutcomeDocument(plan=plan):
             return head_parts(plan)
         case StatusDocument(runs=(latest, *_)):
-            return policy_part(latest.policy), time_part(latest.at)
+            return policy_part(latest.policy), _shard_part(latest.shard), time_part(latest.at)
         case StatusDocument():
             return ()
         case Simulation(policies=policies, snapshot=snapshot, now=now):
@@ -53,7 +53,11 @@ def cluster_part(snapshot: SnapshotIdentity | None) -> str:
     if snapshot is None:
         return ""
     source = f"{'cluster' if snapshot.is_live else 'dump'}: {snapshot.source}"
-    return source if snapshot.shard is None else f"{source}; {shard_of(snapshot.shard).whole_name}"
+    return "; ".join(filter(None, (source, _shard_part(snapshot.shard))))
+
+
+def _shard_part(shard: ShardIdentity | None) -> str:
+    return "" if shard is None else shard_of(shard).whole_name
 
 
 def time_part(moment: datetime) -> str:

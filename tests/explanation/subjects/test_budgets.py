@@ -70,12 +70,24 @@ def test_unknown_budget_is_named() -> None:
         explained(make_budget("a", {"app": "x"}), name="c")
 
 
+def test_table_fits_a_terminal_of_eighty_columns_with_what_is_healthy_of_what_is_expected() -> None:
+    figures = {"disruptions_allowed": 0, "current_healthy": 1, "desired_healthy": 2, "expected_pods": 3}
+    told = explained(make_budget("payments-api", {"app": "x"}, min_available=2, **figures))
+
+    assert list(budgets_table(told, TableStyle(width=80)))[1:-1] == [
+        "NAMESPACE   NAME           RULE              ALLOWED   HEALTHY   REQUIRED   PODS",
+        "    WHY NONE",
+        "default     payments-api   minAvailable: 2   0         1/3       2          1",
+        "    allows 0 disruptions (1 healthy, 2 required)",
+    ]
+
+
 def test_table_has_a_row_for_each_budget() -> None:
     stale = explained(make_budget("a", {"app": "x"}, min_available="50%"))
 
     assert list(budgets_table(stale, TableStyle()))[1:] == [
-        "NAMESPACE   NAME   RULE                ALLOWED   HEALTHY   REQUIRED   EXPECTED   PODS   WHY NONE",
-        "default     a      minAvailable: 50%   unknown   0         0          unknown    1      "
+        "NAMESPACE   NAME   RULE                ALLOWED   HEALTHY   REQUIRED   PODS   WHY NONE",
+        "default     a      minAvailable: 50%   unknown   0         0          1      "
         "allows 0 disruptions until the disruption controller has processed its latest spec",
         "",
     ]

@@ -78,6 +78,27 @@ def test_an_empty_cell_shows() -> None:
     assert lines[1] == "a      -      -"
 
 
+def test_an_empty_sentence_below_the_names_takes_no_line() -> None:
+    rows = [["cart-" * 5, ""], ["mail-" * 5, "is too old for the policy that is run"], ["shop-" * 5, "as above"]]
+
+    lines = list(aligned(["POD", "WHY"], rows, width=40))
+
+    assert lines[2:] == [
+        "cart-" * 5,
+        "mail-" * 5,
+        "    is too old for the policy that is",
+        "    run",
+        "shop-" * 5,
+        "    as above",
+    ]
+
+
+def test_a_sentence_that_is_that_above_takes_no_line_below_the_names() -> None:
+    rows = [["mail-" * 5, "is too old for the policy that is run"], ["shop-" * 5, "as above"]]
+
+    assert list(aligned(["POD", "WHY"], rows, width=40))[-2:] == ["    run", "shop-" * 5]
+
+
 def test_wide_characters_take_two_cells() -> None:
     lines = list(aligned(["NAME", "WHY"], [["名前", "x"], ["abcd", "y"]]))
 
