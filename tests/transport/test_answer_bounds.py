@@ -167,17 +167,23 @@ def test_page_that_is_too_large_whatever_is_asked_for_ends_the_list(fake_api: Fa
     assert [request.query["limit"] for request in fake_api.sent("GET", PODS)] == ["500", "62", "7", "1"]
 
 
+_LONG = pytest.mark.rest
+"""For reading that takes many seconds and has another case of its kind here."""
+
+
 @pytest.mark.parametrize(
     ("call", "most_mebibytes", "message"),
     [
         pytest.param("an eviction", 40, "larger than 1 MiB", id="an eviction"),
         pytest.param("a page of a list", 200, "larger than 64 MiB", id="a page of a list"),
         pytest.param("a list of nothing", 400, "more than 500,000 objects", id="a list of nothing"),
-        pytest.param("a list in one go", 60, "holds more than 1,000,000 objects", id="a list in one go"),
+        pytest.param("a list in one go", 60, "holds more than 1,000,000 objects", id="a list in one go", marks=_LONG),
         pytest.param("an object of a list in one go", 120, "larger than 16 MiB", id="an object of a list in one go"),
-        pytest.param("a list before its kind", 250, "larger than 64 MiB", id="a list before its kind"),
+        pytest.param("a list before its kind", 250, "larger than 64 MiB", id="a list before its kind", marks=_LONG),
         pytest.param("an object of nothing", 120, "more than 500,000 values", id="an object of nothing"),
-        pytest.param("the smallest pods", 400, "more than 500,000 objects of a kind", id="the smallest pods"),
+        pytest.param(
+            "the smallest pods", 400, "more than 500,000 objects of a kind", id="the smallest pods", marks=_LONG
+        ),
         pytest.param("a list in protobuf", 60, "holds more than 1,000,000 objects", id="a list in protobuf"),
         pytest.param("usage", 200, "larger than 64 MiB", id="usage"),
         pytest.param("a Lease", 40, "larger than 1 MiB", id="a Lease"),

@@ -21,7 +21,7 @@ T = TypeVar("T")
 _OLD = "old"
 _NUM_ORDERS, _NUM_CYCLES = 3, 2
 _SEEDS = range(2_000)
-_PARTS = parts(100)
+_PARTS = parts(200)
 _CLOSED = {**node(_OLD, cpu="100"), "spec": {"unschedulable": True}}
 
 

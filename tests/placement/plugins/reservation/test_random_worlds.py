@@ -13,6 +13,7 @@ from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.views import SeenPod, Views
 from tests.placement.plugins.reservation import random_patches
 from tests.placement.plugins.reservation.random_worlds import answers_by_the_way, check_batch, check_world
+from tests.series import Part, parts
 
 _NUM_WORLDS = 60
 _NUM_BATCHES = 25
@@ -30,8 +31,12 @@ def test_joint_verdicts_agree_with_all_orders_and_assignments() -> None:
     assert {LandingVerdict.LANDS, LandingVerdict.NO} <= verdicts.keys()
 
 
-def test_answers_are_those_of_a_cluster_that_keeps_nothing_from_cycle_to_cycle(monkeypatch: pytest.MonkeyPatch) -> None:
-    kept = [answers_by_the_way(seed) for seed in range(_NUM_WORLDS)]
+@pytest.mark.parametrize("part", parts(3))
+def test_answers_are_those_of_a_cluster_that_keeps_nothing_from_cycle_to_cycle(
+    part: Part, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seeds = part.of(range(_NUM_WORLDS))
+    kept = [answers_by_the_way(seed) for seed in seeds]
     close, keep_up, sight_of = Views.close, StandIns.keep_up, Sights.of
 
     def close_for_good(views: Views, before: tuple[SeenPod, ...]) -> None:
@@ -50,7 +55,7 @@ def test_answers_are_those_of_a_cluster_that_keeps_nothing_from_cycle_to_cycle(m
     monkeypatch.setattr(StandIns, "keep_up", look_anew)
     monkeypatch.setattr(Sights, "of", match_anew)
 
-    for seed, answers in enumerate(kept):
+    for seed, answers in zip(seeds, kept, strict=True):
         assert answers_by_the_way(seed) == answers, seed
 
 
