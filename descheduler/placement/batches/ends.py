@@ -2,7 +2,7 @@
 
 Those before it are where they are predicted, and may get other nodes: the choice among the nodes with the best score is
 unknown, and a pod that is scheduled before others has another choice. Beside a few others everything is looked
-at, beside more of them some chances are played through. Evaluations are bounded, for each question and for all.
+at, beside more of them some chances are played through. What that costs is bounded, for each question and for all.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
 __all__ = ["EndSearch", "NamedEnd", "PossibleEnd"]
 
-_MOST_EVALUATIONS = 4_000
+_MOST_COST = 4_000
 _MOST_NODES_SEEN = 500_000
 _MOST_OF_ONE = 300
-"""Evaluations for one replacement."""
+"""What evaluations for one replacement may cost; see `SchedulerModel.evaluation_cost`."""
 _MOST_EXPLORED = 5
 """Pods of which all orders are looked at."""
 _NUM_PLAYS = 4
@@ -53,12 +53,14 @@ class NamedEnd(NamedTuple):
 class _Coming(NamedTuple):
     """A pod that looks for a node: of those with the lowest `turn` that fit any may be next.
 
-    Pods of one `kind` are alike. `place` is that among the others, -1 of the replacement itself.
+    Pods of one `kind` are alike. `place` is that among the others, -1 of the replacement itself. `cost` is that of an
+    evaluation.
     """
 
     place: int
     turn: tuple[bool, int]
     kind: object
+    cost: int
     evaluate: Callable[[], PodEvaluation]
 
 
@@ -72,7 +74,7 @@ class EndSearch:
 
     def __init__(self, cluster: ShadowCluster) -> None:
         self._cluster = cluster
-        self._num_left = min(_MOST_EVALUATIONS, _MOST_NODES_SEEN // max(1, len(cluster.table)))
+        self._left = min(_MOST_COST, _MOST_NODES_SEEN // max(1, len(cluster.table)))
 
     def ends(self, unplaced: UnplacedReplacement, node: int, others: Sequence[FreePod]) -> Sequence[PossibleEnd]:
         """Where `unplaced`, which is predicted on `node`, and the `others` may be in the end.
@@ -83,17 +85,17 @@ class EndSearch:
         free = [(place, each) for place, each in enumerate(others) if not holds_more_than_room(each.pod)]
         if not free or not self._looks_at(unplaced):
             return ()
-        look = _Look(self._cluster, min(_MOST_OF_ONE, self._num_left))
+        look = _Look(self._cluster, min(_MOST_OF_ONE, self._left))
         with self._cluster.what_if(), suppress(_OverrunError):
             self._cluster.remove(unplaced.pod, node)
             for _, each in free:
                 self._cluster.remove(each.pod, each.node)
             look.at(self._near(free, unplaced, look))
-        self._num_left -= look.num_evaluated
+        self._left -= look.cost
         return look.found
 
     def _looks_at(self, unplaced: UnplacedReplacement) -> bool:
-        return self._num_left > 0 and not unplaced.unit and not holds_more_than_room(unplaced.pod)
+        return self._left > 0 and not unplaced.unit and not holds_more_than_room(unplaced.pod)
 
     def by_name(
         self,
@@ -122,7 +124,8 @@ class EndSearch:
 
     def _near(self, free: Sequence[tuple[int, FreePod]], unplaced: UnplacedReplacement, look: _Look) -> list[_Coming]:
         """The replacement, and those pods that have a node in common with it; all others are put back."""
-        own = _Coming(_OWN, (True, -unplaced.priority), unplaced, unplaced.evaluate)
+        turn, cost = (True, -unplaced.priority), unplaced.scheduler.evaluation_cost
+        own = _Coming(_OWN, turn, unplaced, cost, unplaced.evaluate)
         open_nodes, near = look.evaluated(own).feasible, [own]
         known: dict[object, bool] = {}
         for place, each in free:
@@ -138,7 +141,8 @@ class EndSearch:
     def _coming(self, place: int, free: FreePod) -> _Coming:
         turn = not free.is_pending, -priority_of(free.pod)
         kind = self._cluster.placement_class(free.pod)
-        return _Coming(place, turn, kind, lambda: free.scheduler.evaluate_binding(free.pod))
+        cost = free.scheduler.evaluation_cost
+        return _Coming(place, turn, kind, cost, lambda: free.scheduler.evaluate_binding(free.pod))
 
 
 class _OverrunError(Exception):
@@ -146,19 +150,19 @@ class _OverrunError(Exception):
 
 
 class _Look:
-    """What was found for one replacement, with at most so many evaluations."""
+    """What was found for one replacement, with evaluations that cost at most so much."""
 
-    def __init__(self, cluster: ShadowCluster, most_evaluations: int) -> None:
-        self._cluster, self._most = cluster, most_evaluations
-        self.num_evaluated = 0
+    def __init__(self, cluster: ShadowCluster, most: int) -> None:
+        self._cluster, self._most = cluster, most
+        self.cost = 0
         self.found: list[PossibleEnd] = []
         self._seen: set[object] = set()
 
     def evaluated(self, coming: _Coming) -> PodEvaluation:
         """What the filters say of a pod. Raises _OverrunError."""
-        if self.num_evaluated >= self._most:
+        if self.cost >= self._most:
             raise _OverrunError
-        self.num_evaluated += 1
+        self.cost += coming.cost
         return coming.evaluate()
 
     def at(self, pods: Sequence[_Coming]) -> None:

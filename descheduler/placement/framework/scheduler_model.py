@@ -56,6 +56,8 @@ class SchedulerModel(Evaluator, Interplay, Protocol):
     """Whether its order depends on what it has placed, so that it asks again who is next."""
     holds_nominated: bool = True
     """Whether a pod with `nominatedNodeName` holds its room on that node."""
+    evaluation_cost: int = 1
+    """What one evaluation costs, where one by filters of nodes alone costs 1: searches are bounded by it."""
 
     @abstractmethod
     def doubt(self, pod: Pod, about: DoubtOf = DoubtOf.LANDING) -> str:

@@ -101,7 +101,7 @@ class Task:
         self.is_best_effort = is_nothing(self.request)
         stated = annotations.get(_PRIORITY, "")
         own = 1 if pod.spec.priority is None else pod.spec.priority
-        self.priority = int(stated) if _WHOLE.fullmatch(stated) else own
+        self.priority = int(stated) if stated and _WHOLE.fullmatch(stated) else own
         self.is_preemptable = is_switched_on(
             annotations.get(PREEMPTABLE_KEY, labels.get(PREEMPTABLE_KEY)), default=True
         )

@@ -238,18 +238,19 @@ class LiveSession:
         """The inverse."""
         del is_terminating
         self._note_change(pod)
-        is_placed = id(pod) not in self._on_nodes
-        key = self._cluster.placement_class(pod), node
-        task = self._placed[key].pop() if is_placed else self._tasks[id(pod)]
+        placement_class = None if id(pod) in self._on_nodes else self._cluster.placement_class(pod)
+        task = self._tasks[id(pod)] if placement_class is None else self._placed[placement_class, node].pop()
         if node != NO_NODE:
             self._session.nodes.remove(task)
         self._exit(task)
         task.node = NO_NODE
-        if is_placed and task.uid in self._pending_by_uid:
+        if placement_class is None:
+            return
+        if task.uid in self._pending_by_uid:
             task.status = Status.PENDING
-            self._pending[key[0]].insert(0, task)
+            self._pending[placement_class].insert(0, task)
             self._enter(task)
-        elif is_placed:
+        else:
             self._spare_for(task.pod).append(task)
 
     def fingerprint(self) -> object:
@@ -298,7 +299,8 @@ class LiveSession:
 
     def _note_change(self, pod: Pod) -> None:
         """Ends the cycle where it would be another one by what `pod` does: pods of no job take room of nodes alone."""
-        if self._reads_nodes or job_id_of(pod) in self._session.jobs:
+        has_ended = self._is_stale and self._asked is None and not self._extra
+        if not has_ended and (self._reads_nodes or job_id_of(pod) in self._session.jobs):
             self._leave()
 
     def _leave(self) -> None:

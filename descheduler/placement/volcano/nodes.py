@@ -66,15 +66,16 @@ class Nodes:
         self._count(task, -1)
 
     def _count(self, task: Task, by: int) -> None:
-        node = task.node
+        node, is_releasing = task.node, task.status is Status.RELEASING
+        if task.status is Status.PIPELINED:
+            for name, amount in task.request.items():
+                self.pipelined[self.rows[name], node] += by * amount
+            return
         for name, amount in task.request.items():
             row = self.rows[name]
-            if task.status is Status.PIPELINED:
-                self.pipelined[row, node] += by * amount
-                continue
             self.idle[row, node] -= by * amount
             self.used[row, node] += by * amount
-            if task.status is Status.RELEASING:
+            if is_releasing:
                 self.releasing[row, node] += by * amount
 
     def have(self, columns: _Columns, request: Amounts) -> BoolMask:

@@ -94,6 +94,8 @@ class VolcanoScheduler(VolcanoInterplay, SchedulerModel):
     reorders = True
     holds_nominated = False
     """A cycle nominates pods for room that others are to leave; the next cycle decides again (volcano 1.10.0)."""
+    evaluation_cost = 4
+    """Each opens a cycle, in which queues get their shares (measured: `python -m tests.bench.volcano --dry-run`)."""
 
     def __init__(self, cluster: ShadowCluster, configuration: VolcanoConfiguration) -> None:
         self.cluster = cluster

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 
 from tests.e2e.peers.volcano_landings.plays import Play, Plays
 from tests.e2e.peers.volcano_landings.trial import CONFIGURATION
-from tests.placement.volcano.worlds import Object, group, node, pods, priority_class, queue
+from tests.placement.volcano.worlds import Object, group, node, pods, priority_class, queue, renamed
 
 
 def _plays(*objects: Object) -> Plays:
@@ -60,3 +60,22 @@ def test_share_that_an_eviction_gives_back_is_used_by_the_next_cycle() -> None:
 
     assert all(_includes(plays, {f"low-{number}"}, {"urgent-0": "b"}) for number in range(2))
     assert not _includes(plays, ())
+
+
+def test_eviction_from_a_node_that_is_passed_over_at_first_is_found() -> None:
+    """The first pod gets the last share of the queue, the other one evicts; nodes with a pod on them come later."""
+    nodes = [node(f"a{number}", cpu="8") for number in range(10)]
+    others = [pod for at in nodes for pod in _renumbered("other", at["metadata"]["name"], cpu="5")]
+    running = [pod for at in nodes for pod in _renumbered("low", at["metadata"]["name"], cpu="1")]
+    groups = [group("other", phase="Running"), group("low", phase="Running", queue="full")]
+    waiting = [group("urgent", least=2, priorityClassName="high", queue="full"), *pods("urgent", 2)]
+
+    plays = _plays(*nodes, queue("full", capability={"cpu": "11"}), *groups, *others, *running, *waiting)
+
+    bound = {"urgent-0": "a0", "urgent-1": "a1"}
+    assert all(_includes(plays, {f"low-a{number}"}, bound) for number in range(10))
+
+
+def _renumbered(job: str, on: str, cpu: str) -> list[Object]:
+    """A pod of a job on a node, by the name of this node."""
+    return [renamed(f"{job}-{on}", pods(job, 1, on=on, cpu=cpu))]

@@ -12,9 +12,13 @@ from descheduler.cycle.decide import decide
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.documents.problems import PolicyError
 from descheduler.model.kube_version import KubeVersion
-from descheduler.placement.configuration.volcano import VolcanoConfiguration
+from descheduler.placement.configuration.volcano import VolcanoConfiguration, load_volcano_configuration
 from descheduler.placement.plugins.table import PLUGINS
 from descheduler.placement.schedulers.configured import load_configuration
+from descheduler.placement.shadow.shadow_cluster import ShadowCluster
+from descheduler.placement.volcano.actions.table import ACTIONS, run_cycle
+from descheduler.placement.volcano.plugins.table import VOLCANO_PLUGINS
+from descheduler.placement.volcano.session import Session
 from descheduler.policy.load import load_policy
 from tests.builders import NOW
 from tests.placement.volcano.worlds import Object, group, node, owned, pods, snapshot_of
@@ -64,6 +68,31 @@ def test_a_volcano_scheduler_conf_configures_volcano_alone(tmp_path: Path, text:
         ["drf", "predicates", "proportion", "nodeorder", "binpack"],
     ]
     assert [profile.scheduler_name for profile in configuration.profiles] == ["default-scheduler"]
+
+
+SHIPPED = Path("config/schedulers/volcano-scheduler.conf")
+
+
+def test_the_shipped_configuration_is_the_one_of_the_seed_word_for_word() -> None:
+    assert [line for line in SHIPPED.read_text().splitlines() if not line.startswith("#")] == SEED.splitlines()
+
+
+def test_all_actions_and_plugins_of_the_seed_are_modelled_and_run() -> None:
+    configuration = load_volcano_configuration(SEED, modelled=VOLCANO_PLUGINS)
+    waiting = [group("late", least=2, phase="Pending"), *pods("late", 2)]
+
+    session = Session(ShadowCluster(snapshot_of(WORLD, waiting)), configuration, plugins=VOLCANO_PLUGINS)
+    run_cycle(session)
+    session.close()
+
+    assert (configuration.unmodelled, configuration.unmeasured) == ((), ())
+    assert set(configuration.actions) == set(ACTIONS)
+    assert [[plugin.option.name for plugin in tier] for tier in session.tiers.tiers] == [
+        ["priority", "gang", "conformance"],
+        ["drf", "predicates", "proportion", "nodeorder", "binpack"],
+    ]
+    assert sorted(session.binds) == ["batch/late-0", "batch/late-1"]
+    assert session.jobs["batch/late"].phase == "Running"
 
 
 def _policy(folder: Path, **args: object) -> Path:

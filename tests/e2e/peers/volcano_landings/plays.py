@@ -80,7 +80,9 @@ class Plays:
         homes = {**{_name(pod): pod["spec"].get("nodeName", "") for pod in pods}, **came.nodes}
         names = sorted(_name(obj) for obj in self._objects if obj["kind"] == "Node")
         nodes = {names.index(homes[pod]) for pod in came.evicted}
-        return (self._play(_Leaning(seed, came.evicted, nodes)) for seed in range(_MOST_FURTHER))
+        # A node that is wanted last may be out of the question where it is looked at first.
+        leanings = ((), nodes)
+        return (self._play(_Leaning(seed, came.evicted, leanings[seed % 2])) for seed in range(_MOST_FURTHER))
 
     def _play(self, choices: Choices) -> Play:
         objects, nodes, evicted = self._objects, dict[str, str](), set[str]()
