@@ -8,6 +8,7 @@ import pytest
 from descheduler.optimizer import AtMost, ConsolidateNodes, Limits, MaxSkew, MoveLimit, Problem, make_problem, solve
 from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.limits import Budget
+from descheduler.optimizer.rules import Rule
 from tests.optimizer.tiny import is_feasible
 
 
@@ -67,7 +68,7 @@ def crowded(rng: np.random.Generator) -> Problem:
     nodes, pods = 12, 40
     zone, app = np.arange(nodes) % 3, np.arange(pods) % 8
     assignment = rng.permutation(np.arange(pods) % nodes)
-    rules = [
+    rules: list[Rule] = [
         AtMost(np.where(app < 3, app, -1), np.arange(nodes), np.full(3, 2)),
         MaxSkew(np.where(app >= 5, app - 5, -1), zone, np.full(3, 2), np.ones((3, 3), bool), holds_first=True),
         MoveLimit(app, np.full(8, 3)),

@@ -134,7 +134,8 @@ class VariedDrains:
         fits: Bools = nodes[:, None] != targets
         for resource, need in enumerate(self._placement.need[:, pods]):
             fits &= need[:, None] <= self._room[resource, targets]
-        return nodes[fits.any(axis=1)].tolist()
+        found: list[int] = nodes[fits.any(axis=1)].tolist()
+        return found
 
     def _is_within_limits(self, node: int) -> bool:
         return bool((self._contended.taken[:, node] <= self._left).all())
