@@ -1,4 +1,4 @@
-"""Consolidation by drains that are taken back and made anew, beside greedy orders that are tried once."""
+"""Consolidation by drains that are taken back and made again, beside greedy orders that are tried once."""
 
 from __future__ import annotations
 

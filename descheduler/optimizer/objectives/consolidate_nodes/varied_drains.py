@@ -2,7 +2,7 @@
 
 Each start empties nodes one after the other, whole or not at all. Then a few drains are taken back and others tried,
 again and again, and kept where no less is emptied: iterated greedy (Ruiz and Stützle 2007). Where that is in vain for
-long, it begins anew.
+long, it begins again.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _NOISE = 0.6
 """The standard deviation of the logarithm of what chance multiplies the place in an order by."""
 _MOST_TAKEN_BACK = 4
 _PATIENCE = 60
-"""So many variations in vain, after which it begins anew."""
+"""So many variations in vain, after which it begins again."""
 _MOST_TRIED, _AT_ONCE = 256, 64
 """Nodes that a variation tries to empty at most, and how many of them are looked at together before."""
 
@@ -72,7 +72,7 @@ class VariedDrains:
             if num_in_vain < _PATIENCE:
                 self._vary()
             else:
-                self._begin_anew()
+                self._begin_again()
                 num_in_vain = 0
             rank = self._rank()
             num_in_vain = 0 if rank > best_rank else num_in_vain + 1
@@ -107,7 +107,7 @@ class VariedDrains:
                 self._move(pod, node, target)
             self._note(node, before[node])
 
-    def _begin_anew(self) -> None:
+    def _begin_again(self) -> None:
         for node in list(self._made):
             self._take_back(node)
         self._make_others(len(self._weight))
@@ -125,7 +125,7 @@ class VariedDrains:
                     self._empty(node)
 
     def _promising(self, nodes: Ints) -> list[int]:
-        """Those of the nodes whose largest pod has room elsewhere, and whose pods limits let leave."""
+        """The nodes whose largest pod has room elsewhere, and whose pods limits let leave."""
         within = (self._contended.taken[:, nodes] <= self._left[:, None]).all(axis=0)
         nodes = nodes[within]
         targets = np.flatnonzero(self._is_target)
