@@ -33,7 +33,7 @@ from descheduler.optimizer.order.replay import replay
 from descheduler.optimizer.order.waves import Reassignment
 from descheduler.optimizer.parts import UNLIMITED, Parts
 from descheduler.optimizer.problem import Problem, make_problem
-from descheduler.optimizer.rules import AtMost, MinDomains, MoveLimit, Together
+from descheduler.optimizer.rules import AtMost, MaxSkew, MinDomains, MoveLimit, Together
 from descheduler.optimizer.search import Ties
 from descheduler.optimizer.solving import ReplayError, SearchProgress, Solution, find_assignment, solve
 
@@ -44,6 +44,7 @@ __all__ = [
     "ConsolidateNodes",
     "Limits",
     "MakeRoom",
+    "MaxSkew",
     "MinDomains",
     "MoveLimit",
     "Parts",

@@ -8,7 +8,7 @@ import numpy as np
 
 from descheduler.optimizer.arrays import PENDING, Bools, Floats, Ints
 from descheduler.optimizer.problem import Problem
-from descheduler.optimizer.rule_counts import MovedCounts, count_rule
+from descheduler.optimizer.rule_counts import MovedCounts, count_rules
 
 __all__ = ["Arrangement"]
 
@@ -68,7 +68,7 @@ class Arrangement:
         self.usage, self.free = self._room.usage, self._room.free
         self._both_ends = np.flatnonzero(problem.both_ends)
         self._room_held = NodeRoom(problem, self._held()) if len(self._both_ends) else None
-        self._counts = [count_rule(rule, self.origins, self.at) for rule in problem.rules]
+        self._counts = count_rules(problem.rules, self.origins, self.at)
         self._pods_on: list[list[int]] = [[] for _ in range(problem.num_nodes + 1)]
         for pod, node in enumerate(self.at.tolist()):
             if problem.evictable[pod]:

@@ -155,6 +155,10 @@ class PreparedObjective(Guide, Protocol):
         """An annealing of the placement; None where single moves and swaps do not better it step by step."""
         ...
 
+    def vary(self, placement: Arrangement, rng: np.random.Generator, budget: Budget) -> bool:
+        """Betters the placement by a search of its own until `budget` is over; False where there is no such search."""
+        ...
+
     def neighbourhood(self, placement: Arrangement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
         """A piece of some `num_pods` pods worth solving anew; None: nothing is left to gain."""
         ...

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from descheduler.optimizer.arrays import PENDING, Bools, Ints
 from descheduler.optimizer.parts import Parts
-from descheduler.optimizer.rules import AtMost, MinDomains, MoveLimit, Rule, Together
+from descheduler.optimizer.rules import AtMost, MaxSkew, MinDomains, MoveLimit, Rule, Together
 
 __all__ = ["Problem", "make_problem"]
 
@@ -211,6 +211,10 @@ def _check_rule(rule: Rule, pods: int, nodes: int) -> None:
     match rule:
         case AtMost() | MoveLimit():
             _expect_within(f"{name}.group", rule.group, -1, len(rule.limit))
+        case MaxSkew():
+            _expect(rule.there.shape[:1] == rule.skew.shape, f"{name}.there", rule.there.shape, rule.skew.shape)
+            _expect_within(f"{name}.domain", rule.domain, -1, rule.there.shape[1])
+            _expect_within(f"{name}.group", rule.group, -1, len(rule.skew))
         case MinDomains():
             _expect_within(f"{name}.group", rule.group, -1, len(rule.minimum))
         case Together():

@@ -6,15 +6,16 @@ numpy's own indexing, and is never looked at.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from descheduler.optimizer.arrays import PENDING, Bools, Ints
-from descheduler.optimizer.rules import AtMost, MinDomains, MoveLimit, Rule, Together
+from descheduler.optimizer.rules import AtMost, MaxSkew, MinDomains, MoveLimit, Rule, Together
 
-__all__ = ["AtMostCounts", "DomainCounts", "MovedCounts", "RuleCounts", "TogetherCounts", "count_rule"]
+__all__ = ["AtMostCounts", "DomainCounts", "MovedCounts", "RuleCounts", "SkewCounts", "TogetherCounts", "count_rules"]
 
 _Counts = npt.NDArray[np.int32]
 
@@ -31,20 +32,26 @@ class RuleCounts(Protocol):
         ...
 
 
-def count_rule(rule: Rule, origins: Ints, assignment: Ints) -> RuleCounts:
-    """The counts of `rule` where pods are at `assignment` and were at `origins` before the plan."""
+def count_rules(rules: Sequence[Rule], origins: Ints, assignment: Ints) -> list[RuleCounts]:
+    """The counts of `rules` where pods are at `assignment` and were at `origins` before the plan."""
+    limits = [rule for rule in rules if isinstance(rule, MoveLimit)]
+    others = [_count_rule(rule, origins, assignment) for rule in rules if not isinstance(rule, MoveLimit)]
+    return [*others, MovedCounts(limits, origins, assignment)] if limits else others
+
+
+def _count_rule(rule: AtMost | MaxSkew | MinDomains | Together, origins: Ints, assignment: Ints) -> RuleCounts:
     match rule:
         case AtMost():
             return AtMostCounts(rule, assignment)
+        case MaxSkew():
+            return SkewCounts(rule, origins, assignment)
         case MinDomains():
             return DomainCounts(rule, assignment)
         case Together():
             return TogetherCounts(rule, assignment)
-        case MoveLimit():
-            return MovedCounts(rule, origins, assignment)
 
 
-def _domain_of(rule: AtMost | MinDomains | Together) -> Ints:
+def _domain_of(rule: AtMost | MaxSkew | MinDomains | Together) -> Ints:
     """int64[N + 1]: the domain of each node, and of no node."""
     return np.append(rule.domain, -1)
 
@@ -86,6 +93,55 @@ class AtMostCounts:
         row = self.counts[self.group[pod]]
         row[self.domain[source]] -= 1
         row[self.domain[target]] += 1
+
+
+class SkewCounts:
+    """How many pods of each group are in each domain, in the emptiest one that is there, and in the fullest one."""
+
+    def __init__(self, rule: MaxSkew, origins: Ints, assignment: Ints) -> None:
+        self._group, self._domain, self._origins = rule.group, _domain_of(rule), origins
+        self._holds_first = rule.holds_first
+        num_groups, num_domains = rule.there.shape
+        self._counts = np.zeros((num_groups + 1, num_domains + 1), np.int64)
+        np.add.at(self._counts, (rule.group, self._domain[assignment]), 1)
+        self._skew = np.append(rule.skew, len(rule.group) + 1)
+        self._there = np.zeros(self._counts.shape, bool)
+        self._there[:num_groups, :-1] = rule.there
+        self._least = np.zeros(num_groups + 1, np.int64)
+        self._most = np.zeros(num_groups + 1, np.int64)
+        for group in range(num_groups):
+            self._sum_up(group)
+
+    def _sum_up(self, group: int) -> None:
+        row, there = self._counts[group], self._there[group]
+        self._least[group] = row[there].min() if there.any() else 0
+        self._most[group] = row[:-1].max(initial=0)
+
+    def open_moves(self, pods: Ints, sources: Ints, nodes: Ints) -> Bools | None:
+        group = self._group[pods]
+        if not (group >= 0).any():
+            return None
+        source, target = self._domain[sources], self._domain[nodes]
+        now, least, skew = self._counts[group[:, None], target], self._least[group], self._skew[group]
+        is_least = self._there[group, source] & (self._counts[group, source] == least)
+        after = least - is_least
+        is_open: Bools = now + 1 - after[:, None] <= skew[:, None]
+        # A pod that leaves the emptiest domain makes all others worse.
+        is_open &= (~is_least | (self._most[group] - after <= skew))[:, None]
+        stays: Bools = np.asarray(source[:, None] == target)
+        if self._holds_first:
+            stays &= (now + 1 - least[:, None] <= skew[:, None]) | (self._origins[pods][:, None] == nodes)
+            is_open &= source[:, None] != target
+        is_open |= stays
+        return np.asarray(is_open | (target < 0) | (group < 0)[:, None])
+
+    def move(self, pod: int, source: int, target: int) -> None:
+        group, left, entered = int(self._group[pod]), int(self._domain[source]), int(self._domain[target])
+        if group < 0 or left == entered:
+            return
+        self._counts[group, left] -= 1
+        self._counts[group, entered] += 1
+        self._sum_up(group)
 
 
 class DomainCounts:
@@ -171,18 +227,33 @@ def _lists(keys: Ints, values: Ints, num_keys: int) -> list[Ints]:
 
 
 class MovedCounts:
-    """How many pods of each group are not where they were before the plan."""
+    """How many pods of each group of all limits are not where they were before the plan; the groups that can bind.
 
-    def __init__(self, rule: MoveLimit, origins: Ints, assignment: Ints) -> None:
-        self._group, self._origins = rule.group, origins
-        self._moved = np.zeros(len(rule.limit) + 1, np.int64)
-        np.add.at(self._moved, rule.group[(assignment != origins) & (origins != PENDING)], 1)
-        self._limit = np.append(rule.limit, len(rule.group) + 1)
+    The limits are looked at together, a row each: there are ten of them, and moves are asked about one by one.
+    """
+
+    def __init__(self, rules: Sequence[MoveLimit], origins: Ints, assignment: Ints) -> None:
+        self._origins = origins
+        self._group = np.zeros((len(rules), len(origins)), np.int64)
+        limits, num_groups = [np.array([len(origins) + 1])], 1
+        for row, rule in enumerate(rules):
+            sizes = rule.count(np.flatnonzero(origins != PENDING))
+            group, kept = _binding(rule.group, sizes > rule.limit)
+            # The first cell is of pods that no limit can keep.
+            self._group[row] = np.where(group >= 0, group + num_groups, 0)
+            limits.append(rule.limit[kept])
+            num_groups += len(kept)
+        self._group = self._group[self._group.any(axis=1)]
+        self._limit: Ints = np.concatenate(limits)
+        self._moved = np.zeros(num_groups, np.int64)
+        moved = np.flatnonzero((assignment != origins) & (origins != PENDING))
+        np.add.at(self._moved, self._group[:, moved], 1)
+        self._moved[0] = 0
 
     def may_leave(self, pods: Ints) -> Bools:
-        """bool[k]: whether the limit lets each pod that is where it was before the plan leave."""
-        group = self._group[pods]
-        return np.asarray(self._moved[group] < self._limit[group])
+        """bool[k]: whether the limits let each pod that is where it was before the plan leave."""
+        group = self._group[:, pods]
+        return np.asarray((self._moved[group] < self._limit[group]).all(axis=0))
 
     def open_moves(self, pods: Ints, sources: Ints, nodes: Ints) -> Bools | None:
         origin = self._origins[pods]
@@ -192,5 +263,7 @@ class MovedCounts:
 
     def move(self, pod: int, source: int, target: int) -> None:
         origin = int(self._origins[pod])
-        if origin != PENDING:
-            self._moved[self._group[pod]] += int(target != origin) - int(source != origin)
+        if origin != PENDING and (source == origin) != (target == origin):
+            for group in self._group[:, pod].tolist():
+                self._moved[group] += 1 if source == origin else -1
+            self._moved[0] = 0

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from descheduler.optimizer.arrays import Ints
+from descheduler.optimizer.arrays import Bools, Ints
 
-__all__ = ["AtMost", "MinDomains", "MoveLimit", "Rule", "Together"]
+__all__ = ["AtMost", "MaxSkew", "MinDomains", "MoveLimit", "Rule", "Together"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -26,6 +26,22 @@ class AtMost:
     group: Ints
     domain: Ints
     limit: Ints
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MaxSkew:
+    """No domain has over `skew[g]` pods of group g more than the emptiest one: topology spread.
+
+    `group` and `domain` are as in `AtMost`, `skew` is int64[G]. `there`, bool[G, D], are the domains of which one is
+    the emptiest; where a group has none of them, the emptiest counts as empty. With `holds_first` a pod counts in both
+    of its domains when it is moved, since room is held for its replacement before it leaves.
+    """
+
+    group: Ints
+    domain: Ints
+    skew: Ints
+    there: Bools
+    holds_first: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,4 +87,4 @@ class MoveLimit:
         return [(int(group), int(most[group])) for group in np.flatnonzero(self.count(pods) > most)]
 
 
-Rule = AtMost | MinDomains | Together | MoveLimit
+Rule = AtMost | MaxSkew | MinDomains | Together | MoveLimit

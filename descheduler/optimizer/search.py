@@ -21,6 +21,10 @@ _LEAST_WORK, _MOST_WORK = 0.1, 1.0
 """Limit of each call of the solver, as in `Limits`: what it is between these is told by `_SHARE_OF_CALL`."""
 _SHARE_OF_CALL = 0.03
 """Of the work that was done until then. A longer search begins with the calls of a shorter one: it is never worse."""
+_FIRST_VARIED, _VARIED_RATIO = 1.0, 3.0
+"""Work of an objective's own search before any neighbourhood, and then for each unit of theirs."""
+_LONGEST_VARIED = 2.0
+"""Work of one stretch of it."""
 _SMALLEST, _FIRST, _LARGEST = 12, 80, 400
 """Pods of a neighbourhood."""
 _MOST_AT_ONCE = 1000
@@ -87,7 +91,8 @@ class Search:
         self._rng = np.random.default_rng(task.seed)
         self._on_incumbent = on_incumbent
         self.budget = Budget(task.limits, is_cancelled)
-        self._work_on_whole = 0.0
+        self._work_on_whole = self._work_varied = self._work_solved = 0.0
+        self._varies = True
         self._annealing: Annealer | None = None
         self._placement = Arrangement(task.problem, task.start)
         self._num_pods = _FIRST
@@ -133,12 +138,24 @@ class Search:
             return
         self._anneal(budget)
         while not (budget.is_over or self._is_settled):
+            self._vary(budget)
+            if budget.is_over or self.incumbent.value <= self._bound:
+                return
             neighbourhood = self._objective.neighbourhood(self._placement, self._rng, self._num_pods)
             if neighbourhood is None:
                 return
             self._solve(neighbourhood, budget)
             if self._is_whole_closed(budget):
                 return
+
+    def _vary(self, budget: Budget) -> None:
+        """Gives the objective's own search its part of the work, so that a longer search begins as a shorter one."""
+        if not self._varies or self._work_varied > _FIRST_VARIED + _VARIED_RATIO * self._work_solved:
+            return
+        part = budget.part(budget.stretch(_LONGEST_VARIED), lambda: budget.is_cancelled)
+        self._varies = self._objective.vary(self._placement, self._rng, part)
+        self._work_varied += part.spent
+        self._offer()
 
     def _is_whole_closed(self, budget: Budget) -> bool:
         """Whether all of a small problem is solved at once; tried again when a call may take twice as long."""
@@ -200,7 +217,9 @@ class Search:
             seed=int(self._rng.integers(1 << 30)),
         )
         # Building a model takes time too, which its size tells.
-        budget.spend(solved.work + 0.01 + 5e-4 * len(neighbourhood.pods))
+        work = solved.work + 0.01 + 5e-4 * len(neighbourhood.pods)
+        budget.spend(work)
+        self._work_solved += work
         self._adapt(solved)
         for pod, node in solved.changes:
             self._placement.move(pod, node)

@@ -24,9 +24,8 @@ from descheduler.planner.gpus.gpu_problem import with_gpus
 from descheduler.planner.last_plan import PlannedTargets
 from descheduler.planner.objectives.cluster_objective import ClusterObjective
 from descheduler.planner.problem.cluster_problem import ClusterProblem, cluster_problem
-from descheduler.planner.problem.disposable_pods import NOWHERE, disposable_pods, with_nowhere
+from descheduler.planner.problem.disposable_pods import disposable_pods, with_nowhere
 from descheduler.planner.problem.disruption_cost import disruption_costs, most_of_ties
-from descheduler.planner.problem.spread_rules import uneven_moves
 from descheduler.planner.stopping_limits import stopping_limits
 from descheduler.planner.trials import PlanOver, Trial, Trials
 
@@ -296,18 +295,14 @@ class PlanSearch:
         return self._without_closed(self._with_all_moves())
 
     def _without_closed(self, cluster: ClusterProblem) -> ClusterProblem:
-        """Without moves that were refused, and those that leave topology domains uneven: no bound may be of this."""
-        by_name = {node.name: node for node in self._nodes}
+        """Without moves that were refused: no bound may be of this."""
         names = np.array(cluster.nodes)
         refused = (
             ((number,), np.isin(names, list(self._closed[identity_of(pod)])))
             for number, pod in enumerate(cluster.pods if self._closed else ())
             if identity_of(pod) in self._closed
         )
-        uneven = uneven_moves(cluster.pods, [by_name[name] for name in cluster.nodes if name != NOWHERE])
-        is_open = np.zeros(len(cluster.nodes), bool)
-        closed = ((pods, np.append(nodes, is_open[len(nodes) :])) for pods, nodes in uneven)
-        return cluster.without_moves([*closed, *refused])
+        return cluster.without_moves(refused)
 
     def _with_all_moves(self) -> ClusterProblem:
         """The cluster as it is with everything that is booked, without the pods that were refused."""
@@ -330,6 +325,7 @@ class PlanSearch:
                 ends_owner=handle.evictor.prover().ends_owner,
             ),
             looks_at_devices=not by_gpu,
+            holds_first=args.choose_nodes,
             is_disposable=self._is_disposable if objective.lets_go_nowhere else lambda pod: False,
         )
         if by_gpu:

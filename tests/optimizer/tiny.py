@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from descheduler.optimizer import AtMost, MinDomains, MoveLimit, Parts, Problem, Together, make_problem
+from descheduler.optimizer import AtMost, MaxSkew, MinDomains, MoveLimit, Parts, Problem, Together, make_problem
 from descheduler.optimizer.arrays import Bools, Ints
 from descheduler.optimizer.rules import Rule
 
@@ -67,6 +67,7 @@ def _random_rules(rng: np.random.Generator, pods: int, machine: Ints) -> list[Ru
     group = rng.integers(-1, 3, pods)
     found: list[Rule] = [
         AtMost(group, machine, rng.integers(1, 3, 3)),
+        MaxSkew(group, zone, rng.integers(1, 3, 3), rng.random((3, int(zone.max()) + 1)) < 0.8),
         MinDomains(group, zone, rng.integers(1, 3, 3)),
         Together(rng.integers(-1, 3, pods), zone, rng.integers(0, 3, (2, 2))),
         MoveLimit(np.zeros(pods, np.int64), np.array([int(rng.integers(1, 5))])),
@@ -114,6 +115,8 @@ def _keeps(rule: Rule, before: Ints, after: Ints) -> bool:
                 count <= max(int(rule.limit[key[0]]), _counts(rule, before).get(key, 0))
                 for key, count in _counts(rule, after).items()
             )
+        case MaxSkew():
+            return _uneven(rule, after) <= _uneven(rule, before)
         case MinDomains():
             covers = [_covered(rule, at) for at in (before, after)]
             return all(covers[1][g] >= min(int(least), covers[0][g]) for g, least in enumerate(rule.minimum))
@@ -124,12 +127,21 @@ def _keeps(rule: Rule, before: Ints, after: Ints) -> bool:
             return bool((np.bincount(rule.group[moved], minlength=len(rule.limit)) <= rule.limit).all())
 
 
-def _counts(rule: AtMost | MinDomains | Together, at: Ints) -> dict[tuple[int, int], int]:
+def _counts(rule: AtMost | MaxSkew | MinDomains | Together, at: Ints) -> dict[tuple[int, int], int]:
     found: dict[tuple[int, int], int] = {}
     for pod, node in enumerate(at.tolist()):
         if node >= 0 and rule.group[pod] >= 0:
             key = int(rule.group[pod]), int(rule.domain[node])
             found[key] = found.get(key, 0) + 1
+    return found
+
+
+def _uneven(rule: MaxSkew, at: Ints) -> set[tuple[int, int, int]]:
+    """One member for each pod that a domain has too many of, so that more of them are worse."""
+    counts, found = _counts(rule, at), set()
+    for (group, domain), count in counts.items():
+        least = min((counts.get((group, int(each)), 0) for each in np.flatnonzero(rule.there[group])), default=0)
+        found |= {(group, domain, extra) for extra in range(int(rule.skew[group]), count - least)}
     return found
 
 

@@ -18,9 +18,11 @@ from descheduler.plan.moves import Move
 from descheduler.planner.objective_args import NodeCost
 from descheduler.policy.load import load_policy
 from tests.builders import NOW, Object, make_budget, make_node, make_pod, make_snapshot
+from tests.planner.choosing import run_choosing, targets
 from tests.planner.runs import goal_of, run_objective, verified
 from tests.strategies.runs import evicted
 
+_ZONE = "topology.kubernetes.io/zone"
 NODES = [make_node(name, cpu="10") for name in "abc"]
 
 
@@ -300,3 +302,23 @@ class TestSpread:
         decisions = run(self.one_on_each(names), nodes=nodes, packs=packs)
 
         assert evicted(decisions) == []
+
+    def test_node_is_emptied_that_only_another_drain_lets_pods_leave(self) -> None:
+        """Zones b and c have one pod each, and a has two: that of b may leave once one of a has come there."""
+        zones = {"a-0": "a", "a-1": "a", "b-0": "b", "b-1": "b", "c-0": "c"}
+        nodes = [make_node(name, cpu="4", labels={_ZONE: zone}) for name, zone in zones.items()]
+        even = {**EVEN, "topologyKey": _ZONE}
+        small, large, *stay = (
+            pod(f"dns-{name}", cpu, name, labels=DNS, spread=[even], owners=owners)
+            for name, cpu, owners in (
+                ("a-0", "1", ["ReplicaSet/small"]),
+                ("b-0", "2", ["ReplicaSet/large"]),
+                ("a-1", "4", []),
+                ("c-0", "2", []),
+            )
+        )
+        full = pod("full", "3", "b-1", owners=[])
+
+        decisions = run_choosing("consolidateNodes", nodes, [small, large, *stay, full])
+
+        assert targets(decisions) == {"dns-a-0": "b-1", "dns-b-0": "c-0"}

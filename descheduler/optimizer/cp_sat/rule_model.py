@@ -11,7 +11,7 @@ import numpy as np
 from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.arrays import PENDING, Ints
 from descheduler.optimizer.cp_sat.node_model import NodeModel
-from descheduler.optimizer.rules import AtMost, MinDomains, MoveLimit, Together
+from descheduler.optimizer.rules import AtMost, MaxSkew, MinDomains, MoveLimit, Together
 
 if TYPE_CHECKING:
     from ortools.sat.python import cp_model
@@ -25,6 +25,8 @@ def state_rules(model: NodeModel, placement: Arrangement) -> None:
         match rule:
             case AtMost():
                 _state_at_most(model, placement, rule)
+            case MaxSkew():
+                _state_max_skew(model, placement, rule)
             case MinDomains():
                 _state_min_domains(model, placement, rule)
             case Together():
@@ -33,13 +35,17 @@ def state_rules(model: NodeModel, placement: Arrangement) -> None:
                 _state_move_limit(model, placement, rule)
 
 
+_Domained = AtMost | MaxSkew | MinDomains | Together
+"""Rules about domains."""
+
+
 class _Domains:
     """Of one rule: the model's variables for each group and domain, and how many other pods are there.
 
     `arrivals` are the variables of pods that are in another domain now.
     """
 
-    def __init__(self, model: NodeModel, placement: Arrangement, rule: AtMost | MinDomains | Together) -> None:
+    def __init__(self, model: NodeModel, placement: Arrangement, rule: _Domained) -> None:
         self._group, self._domain, self._at = rule.group, rule.domain, placement.at
         self._own = np.zeros(len(placement.at), bool)
         self._own[model.pods] = True
@@ -78,6 +84,10 @@ class _Domains:
             counts[self.domain_of(node)] += 1
         return counts
 
+    def count_now(self, group: int, domain: int) -> int:
+        """How many pods of `group` are in `domain` now."""
+        return self.others(group, domain) + self.own_now(group, domain)
+
     def own_now(self, group: int, domain: int) -> int:
         """How many of the model's pods of `group` are in `domain` now."""
         return self._own_now.get((group, domain), 0)
@@ -101,6 +111,26 @@ def _state_at_most(model: NodeModel, placement: Arrangement, rule: AtMost) -> No
         room = max(int(rule.limit[group]) - others, domains.own_now(group, domain))
         if len(variables) > room:
             model.model.add(sum(variables) <= room)
+
+
+def _state_max_skew(model: NodeModel, placement: Arrangement, rule: MaxSkew) -> None:
+    """A variable for the emptiest domain of each group, which the others are compared with.
+
+    In domains of a group that is uneven already nothing arrives where there are too many, and the emptiest one stays as
+    it is at least.
+    """
+    domains = _Domains(model, placement, rule)
+    for group in domains.groups():
+        there, skew = np.flatnonzero(rule.there[group]).tolist(), int(rule.skew[group])
+        now = {each: domains.count_now(group, each) for each in {*there, *domains.domains_of(group)}}
+        least_now = min((now[each] for each in there), default=0)
+        is_uneven = max(now.values()) - least_now > skew
+        least = model.model.new_int_var(least_now if is_uneven else 0, len(placement.at), "") if there else 0
+        for domain, number in sorted(now.items()):
+            pods = sum(domains.variables[group, domain]) + domains.others(group, domain)
+            if domain in there:
+                model.model.add(pods >= least)
+            model.model.add(pods <= (number if number - least_now > skew else least + skew))
 
 
 def _state_min_domains(model: NodeModel, placement: Arrangement, rule: MinDomains) -> None:

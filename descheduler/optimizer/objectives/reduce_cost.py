@@ -175,6 +175,11 @@ class ReduceCostGoal:
     def annealing(self, placement: Arrangement, rng: np.random.Generator) -> None:
         """None: neighbourhoods are closed quickly."""
 
+    def vary(self, placement: Arrangement, rng: np.random.Generator, budget: Budget) -> bool:
+        """No."""
+        del placement, rng, budget
+        return False
+
     def neighbourhood(self, placement: Arrangement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
         """Pods that have a cheaper tier, with some nodes of such tiers; None where no pod has one."""
         problem = self._problem

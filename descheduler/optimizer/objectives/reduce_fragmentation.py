@@ -114,6 +114,11 @@ class ReduceFragmentationGoal:
     def annealing(self, placement: Arrangement, rng: np.random.Generator) -> None:
         """None: single moves rarely change the figure."""
 
+    def vary(self, placement: Arrangement, rng: np.random.Generator, budget: Budget) -> bool:
+        """No."""
+        del placement, rng, budget
+        return False
+
     def neighbourhood(self, placement: Arrangement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
         """Nodes that strand much, with both nodes of some moved pods, whose moves may be spent elsewhere."""
         by_part = self._stranded(np.arange(placement.usage.shape[1]), placement.usage)

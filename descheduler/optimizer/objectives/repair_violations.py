@@ -125,6 +125,11 @@ class RepairViolationsGoal:
     def annealing(self, placement: Arrangement, rng: np.random.Generator) -> None:
         """None: single moves rarely change the figure."""
 
+    def vary(self, placement: Arrangement, rng: np.random.Generator, budget: Budget) -> bool:
+        """No."""
+        del placement, rng, budget
+        return False
+
     def neighbourhood(self, placement: Arrangement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
         """Misplaced pods with nodes on which they might fit; None at the bound."""
         if self.value(placement.at) <= self.bound():

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from descheduler.optimizer.arrays import Ints
 from descheduler.optimizer.order.waves import Reassignment
 from descheduler.optimizer.problem import Problem
-from descheduler.optimizer.rules import AtMost, MinDomains, MoveLimit, Rule, Together
+from descheduler.optimizer.rules import AtMost, MaxSkew, MinDomains, MoveLimit, Rule, Together
 
 __all__ = ["replay"]
 
@@ -69,6 +69,7 @@ class _Replay:
             self._charge(move.pod, move.target, 1)
         self._check_capacity(number, wave)
         self._check_limits_during(number, wave)
+        self._check_skew_during(number, wave)
         for move in wave:
             if move.source >= 0:
                 self._charge(move.pod, move.source, -1)
@@ -119,6 +120,27 @@ class _Replay:
                 if counts[group, domain] > rule.limit[group]:
                     self._faults.append(f"wave {number}: group {group} has too many pods in domain {domain} meanwhile")
 
+    def _check_skew_during(self, number: int, wave: Sequence[Reassignment]) -> None:
+        """Pods that are spread evenly stay so in whatever order the moves of a wave end."""
+        for rule in self._problem.rules:
+            if not isinstance(rule, MaxSkew):
+                continue
+            domains = [*rule.domain.tolist(), -1]
+            fewest = _count(rule.group.tolist(), domains, self._at)
+            most, moving = fewest.copy(), Counter(int(rule.group[move.pod]) for move in wave)
+            for move in wave:
+                group, left, entered = int(rule.group[move.pod]), domains[move.source], domains[move.target]
+                most[group, entered] += 1
+                # A single move within a domain: the pod leaves when another one is there.
+                fewest[group, left] -= moving[group] > 1 or left != entered
+            for group, domain in sorted({(int(rule.group[move.pod]), domains[move.target]) for move in wave}):
+                is_single = moving[group] == 1 and not rule.holds_first
+                stays = is_single and any(domains[m.source] == domain for m in wave if rule.group[m.pod] == group)
+                if group < 0 or domain < 0 or stays:
+                    continue
+                if most[group, domain] - _emptiest(rule, group, fewest) > rule.skew[group]:
+                    self._faults.append(f"wave {number}: domain {domain} may have too many pods of group {group}")
+
     def _check_both_ends(self) -> None:
         """Of resources that are held at both ends to the end of the plan; pods that were pending come after it."""
         for resource in self._problem.both_ends.nonzero()[0].tolist():
@@ -161,6 +183,11 @@ def _count(group: list[int], domain: list[int], at: list[int]) -> _Counts:
     return Counter((group[pod], domain[node]) for pod, node in enumerate(at) if node >= 0 and group[pod] >= 0)
 
 
+def _emptiest(rule: MaxSkew, group: int, counts: _Counts) -> int:
+    """How many pods the emptiest domain has that is there."""
+    return min((counts[group, domain] for domain, there in enumerate(rule.there[group].tolist()) if there), default=0)
+
+
 def _broken(rule: Rule, at: list[int]) -> set[tuple[int, ...]]:
     """The parts of the rule that are broken, with how much, so that worse is not the same as before."""
     if isinstance(rule, MoveLimit):
@@ -174,6 +201,13 @@ def _broken(rule: Rule, at: list[int]) -> set[tuple[int, ...]]:
                 for (group, domain), count in counts.items()
                 if domain >= 0
                 for extra in range(int(rule.limit[group]), count)
+            }
+        case MaxSkew():
+            return {
+                (group, domain, extra)
+                for (group, domain), count in counts.items()
+                if domain >= 0
+                for extra in range(int(rule.skew[group]), count - _emptiest(rule, group, counts))
             }
         case MinDomains():
             covered = Counter(group for group, _ in present)

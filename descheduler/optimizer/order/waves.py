@@ -9,8 +9,9 @@ import numpy as np
 
 from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.arrays import PENDING
+from descheduler.optimizer.order.even_wave import EvenWave
 from descheduler.optimizer.problem import Problem
-from descheduler.optimizer.rules import AtMost, MoveLimit
+from descheduler.optimizer.rules import AtMost, MaxSkew, MoveLimit
 
 __all__ = ["Reassignment", "WaveState"]
 
@@ -28,7 +29,8 @@ class WaveState:
     """The cluster of a problem after the moves so far, of which the last wave is still under way.
 
     A move can start when its target has room for the pod beside all that is there now and all that arrives in the same
-    wave; what leaves in that wave still counts. Rules hold during the wave, each pod counted in both domains.
+    wave; what leaves in that wave still counts. Rules hold during the wave, each pod counted in both domains, and the
+    spread of pods in whatever order the moves end.
     `placement` is where pods are going; change it by `start` alone.
     """
 
@@ -37,12 +39,15 @@ class WaveState:
         rules = tuple(rule for rule in problem.rules if not isinstance(rule, MoveLimit))
         self.placement = Arrangement(dataclasses.replace(problem, rules=rules))
         self._spreads = [rule for rule in rules if isinstance(rule, AtMost)]
+        self._even = [EvenWave(rule, problem.assignment) for rule in rules if isinstance(rule, MaxSkew)]
         self.begin()
 
     def begin(self) -> None:
         """The wave is done, and another begins."""
         self._room = self.placement.room_while_moving()
         self._left: set[tuple[int, int, int]] = set()
+        for even in self._even:
+            even.begin()
 
     def can_start(self, pod: int, target: int) -> bool:
         """Whether the move can be made in this wave."""
@@ -51,13 +56,18 @@ class WaveState:
         need = self.placement.need[:, pod]
         if (need > np.maximum(self._room.free[:, target], 0.0)).any():
             return False
-        return not any(key in self._left for key in self._keys(pod, target))
+        source = int(self.placement.at[pod])
+        return self._left.isdisjoint(self._keys(pod, target)) and all(
+            even.may_start(pod, source, target) for even in self._even
+        )
 
     def start(self, pod: int, target: int) -> Reassignment:
         """Makes the move in this wave, without asking whether it can."""
         source = int(self.placement.at[pod])
         if source != PENDING:
             self._left.update(set(self._keys(pod, source)) - set(self._keys(pod, target)))
+        for even in self._even:
+            even.start(pod, source, target)
         self.placement.move(pod, target)
         self._room.take(target, self.placement.need[:, pod])
         return Reassignment(pod, source, target)

@@ -329,10 +329,10 @@ class PreemptingPlugin(Plugin, Protocol):
 
 @runtime_checkable
 class OpeningPlugin(FilterPlugin, Protocol):
-    """A filter that compares parts of nodes with what a pod asks for, and knows which nodes would ever have enough."""
+    """A filter that compares parts of nodes with what a pod asks for, or counts pods, and knows what may open."""
 
     def may_open(self, cycle: Cycle) -> BoolMask:
-        """The nodes that pass, or that would if all of their parts were free."""
+        """The nodes that pass, or that would if all of their parts were free, or other pods elsewhere."""
 
 
 @runtime_checkable

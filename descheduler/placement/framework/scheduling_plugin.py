@@ -52,11 +52,13 @@ class About(msgspec.Struct, frozen=True):
 
 
 class Compares(Enum):
-    """The part of a node that a plugin compares with a pod's requests: nodes it closes may open when pods leave."""
+    """What a plugin compares: of a node with a pod's requests, so that nodes it closes may open when pods leave, or
+    how many pods there are of those that are spread."""
 
     REQUESTS = "requests"
     PARTS = "parts of nodes"
     CPUS = "single CPUs"
+    SPREAD = "pods in topology domains"
 
 
 class Preference(msgspec.Struct, frozen=True):

@@ -6,7 +6,7 @@ say, of each, when it is asked for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from functools import cached_property
 
 import numpy as np
@@ -24,8 +24,7 @@ __all__ = ["Openings"]
 
 _AMOUNTS = frozenset({Compares.REQUESTS})
 """These follow from the amounts, and change with every move."""
-_AMOUNTS_AND_PARTS = frozenset({Compares.REQUESTS, Compares.PARTS})
-_ROOM = frozenset(Compares)
+_ROOM = frozenset(Compares) - {Compares.SPREAD}
 """These change with moves that make room on a node."""
 
 
@@ -80,16 +79,16 @@ class Openings:
         """What nodes have that pods get one by one, such as GPUs; nodes are numbered as by `place_of`."""
         return self._parts(self._cluster)
 
-    def open_to(self, victim: Pod, *, looks_at_devices: bool = True) -> NDArray[np.bool_] | None:
+    def open_to(self, victim: Pod, counted: Set[Compares] = frozenset()) -> NDArray[np.bool_] | None:
         """bool[N]: the nodes that would take the replacement of `victim` if they had the room; do not change it.
 
-        Of devices they must have enough left now, unless whoever asks looks at these himself.
+        Of everything else they must have enough left now, unless it is `counted` by whoever asks.
         None for a pod that comes back to its node or nowhere, or of which its scheduler's answer is not certain.
         """
         unplaced = self._candidates.candidate(victim, {}).unplaced
         if unplaced is None or unplaced.doubt or unplaced.own_node:
             return None
-        room = _AMOUNTS if looks_at_devices else _AMOUNTS_AND_PARTS
+        room = _AMOUNTS | counted
         known = unplaced.placement_class, room
         if known not in self._open:
             evaluation = unplaced.evaluate()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
 
 import numpy as np
@@ -18,6 +18,7 @@ from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.arrays import PENDING, Bools, Ints
 from descheduler.optimizer.problem import Problem, make_problem
 from descheduler.optimizer.rules import AtMost
+from descheduler.placement.framework.scheduling_plugin import Compares
 from descheduler.placement.landings.openings import Openings
 from descheduler.plan.moves import PodIdentity, identity_of
 from descheduler.planner.problem.move_limits import move_limits
@@ -129,6 +130,7 @@ def cluster_problem(
     most_text: str = "",
     cost_of: Callable[[Sequence[Pod]], Ints] | None = None,
     looks_at_devices: bool = True,
+    holds_first: bool = False,
     is_disposable: Callable[[Pod], bool] = lambda pod: False,
 ) -> ClusterProblem:
     """The problem of moving pods of `nodes` among them, as the cluster is with everything that is booked.
@@ -140,6 +142,7 @@ def cluster_problem(
     most:    evictions at most; `most_text` is what reports call this limit.
     cost_of: int64[P], what the evictions of pods cost; None: 1 each.
     looks_at_devices: otherwise nodes are open to pods whatever is left of their devices.
+    holds_first: whether room is held for replacements while their pods are still there.
     is_disposable: pods that may be moved although their replacement lands nowhere.
 
     Rules are: required anti-affinity and topology spread of pods among their own kind, and what limits and budgets
@@ -154,7 +157,8 @@ def cluster_problem(
     need = needs_of(pods, openings)
     allocatable = openings.capacity[:, columns].T
     held = _held_by_others(openings.taken[:, columns].T, need, assignment)
-    classes = _Classes(openings, columns, looks_at_devices=looks_at_devices)
+    counted = {Compares.SPREAD} if looks_at_devices else {Compares.SPREAD, Compares.PARTS}
+    classes = _Classes(openings, columns, counted)
     stay = frozenset(kept)
     rows = [_row(pod, evictor, view, classes, stay, has_to_land=not is_disposable(pod)) for pod in placed]
     rows += [classes.row_of_pending(pod, pending) for pod in pending]
@@ -169,7 +173,7 @@ def cluster_problem(
         allowed=classes.allowed,
         rules=[
             *anti_affinity_rules(pods, nodes),
-            *spread_rules(pods, nodes),
+            *spread_rules(pods, nodes, holds_first=holds_first),
             *move_limits(pods, len(placed), evictor.allowances(), most, most_text),
         ],
     )
@@ -223,9 +227,9 @@ def _row(
 class _Classes:
     """The rows of `allowed`: pods that the same nodes are open to share one. Row 0 is open nowhere."""
 
-    def __init__(self, openings: Openings, columns: Ints, *, looks_at_devices: bool) -> None:
+    def __init__(self, openings: Openings, columns: Ints, counted: Set[Compares]) -> None:
         self._openings = openings
-        self._looks_at_devices = looks_at_devices
+        self._counted = frozenset(counted)
         self._columns = columns
         self._rows: dict[bytes, int] = {}
         self._known: dict[int, tuple[Bools, int]] = {}
@@ -239,7 +243,7 @@ class _Classes:
 
     def row(self, pod: Pod) -> int | None:
         """The row of a pod; None for one whose replacement lands nowhere for certain."""
-        return self._row_of(self._openings.open_to(pod, looks_at_devices=self._looks_at_devices))
+        return self._row_of(self._openings.open_to(pod, self._counted))
 
     def row_of_pending(self, pod: Pod, others: Sequence[Pod]) -> int | None:
         """The row of a pending pod, which may be placed together with `others`; None where no move helps it."""

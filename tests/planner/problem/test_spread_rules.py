@@ -5,44 +5,59 @@ from __future__ import annotations
 from typing import Any
 
 from descheduler.model.pod import Pod
-from descheduler.optimizer.rules import AtMost
-from descheduler.planner.problem.spread_rules import spread_rules, uneven_moves
+from descheduler.optimizer.rules import MaxSkew
+from descheduler.planner.problem.spread_rules import spread_rules
 from tests.builders import Object, make_node, make_pod
 from tests.strategies.runs import evicted, run_plugin
 
 NODES = [make_node(name, cpu="10", labels={"zone": zone}) for name, zone in (("a", "1"), ("b", "1"), ("c", "2"))]
 
 
+STATED: Object = {
+    "maxSkew": 1,
+    "topologyKey": "zone",
+    "whenUnsatisfiable": "DoNotSchedule",
+    "labelSelector": {"matchLabels": {"app": "web"}},
+}
+
+
 def web(name: str, node: str, *, when: str = "DoNotSchedule", cpu: str = "1", **constraint: Any) -> Pod:
-    stated: Object = {
-        "maxSkew": 1,
-        "topologyKey": "zone",
-        "whenUnsatisfiable": when,
-        "labelSelector": {"matchLabels": {"app": "web"}},
-    }
-    spread = [{**stated, **constraint}]
+    spread = [{**STATED, "whenUnsatisfiable": when, **constraint}]
     return make_pod(name, node=node, cpu=cpu, labels={"app": "web"}, spread=spread)
 
 
-def only(rules: list[AtMost]) -> AtMost:
+def only(rules: list[MaxSkew]) -> MaxSkew:
     (rule,) = rules
     return rule
 
 
-def test_a_domain_takes_as_many_as_the_emptiest_has_and_the_skew() -> None:
+def test_pods_of_one_constraint_are_a_group_that_is_compared_over_all_domains() -> None:
     pods = [web("p", "a"), web("q", "b"), web("r", "c"), make_pod("other", node="a")]
 
     rule = only(list(spread_rules(pods, NODES)))
 
     assert rule.group.tolist() == [0, 0, 0, -1]
     assert rule.domain.tolist() == [0, 0, 1]
-    assert rule.limit.tolist() == [2]
+    assert (rule.skew.tolist(), rule.there.tolist()) == ([1], [[True, True]])
 
 
 def test_the_emptiest_of_too_few_domains_counts_as_empty() -> None:
     pods = [web("p", "a", minDomains=3), web("q", "c", minDomains=3)]
 
-    assert only(list(spread_rules(pods, NODES))).limit.tolist() == [1]
+    assert only(list(spread_rules(pods, NODES))).there.tolist() == [[False, False]]
+
+
+def test_a_domain_that_node_affinity_keeps_pods_from_is_not_the_emptiest() -> None:
+    pods = [make_pod("p", node="a", labels={"app": "web"}, spread=[STATED], node_selector={"zone": "1"})]
+
+    assert only(list(spread_rules(pods, NODES))).there.tolist() == [[True, False]]
+
+
+def test_node_affinity_counts_nowhere_where_the_constraint_ignores_it() -> None:
+    stated = {**STATED, "nodeAffinityPolicy": "Ignore"}
+    pods = [make_pod("p", node="a", labels={"app": "web"}, spread=[stated], node_selector={"zone": "1"})]
+
+    assert only(list(spread_rules(pods, NODES))).there.tolist() == [[True, True]]
 
 
 def test_what_is_only_preferred_is_no_rule() -> None:
@@ -50,18 +65,10 @@ def test_what_is_only_preferred_is_no_rule() -> None:
 
 
 def test_two_constraints_on_one_key_are_two_rules() -> None:
-    constraints = [
-        {
-            "maxSkew": skew,
-            "topologyKey": "zone",
-            "whenUnsatisfiable": "DoNotSchedule",
-            "labelSelector": {"matchLabels": {"app": "web"}},
-        }
-        for skew in (1, 2)
-    ]
+    constraints = [{**STATED, "maxSkew": skew} for skew in (1, 2)]
     pods = [make_pod("p", node="a", labels={"app": "web"}, spread=constraints)]
 
-    assert [rule.limit.tolist() for rule in spread_rules(pods, NODES)] == [[1], [2]]
+    assert [rule.skew.tolist() for rule in spread_rules(pods, NODES)] == [[1], [2]]
 
 
 def test_a_plan_keeps_the_spread() -> None:
@@ -81,28 +88,7 @@ def test_a_plan_keeps_the_spread() -> None:
     assert evicted(run_plugin("MigrationPlanner", NODES, pods, args=args)) == ["free"]
 
 
-def test_a_pending_pod_is_in_no_domain_yet() -> None:
+def test_a_pending_pod_is_of_the_group_of_the_others() -> None:
     pods = [web("p", "a"), web("q", "c"), web("pending", "")]
 
-    assert only(list(spread_rules(pods, NODES))).limit.tolist() == [2]
-
-
-def test_a_pod_of_the_emptiest_domain_is_not_moved_where_it_leaves_the_others_uneven() -> None:
-    """Counts are 2 and 2: whichever pod changes its zone, there are 3 beside 1 (maxSkew: 1)."""
-    pods = [web("p", "a"), web("q", "b"), web("r", "c"), web("s", "c")]
-
-    found = [(list(numbers), closed.tolist()) for numbers, closed in uneven_moves(pods, NODES)]
-
-    assert found == [([0, 1], [False, False, True]), ([2, 3], [True, True, False])]
-
-
-def test_a_pod_of_the_emptiest_domain_may_go_where_the_skew_allows_it() -> None:
-    pods = [web(name, node, maxSkew=2) for name, node in (("p", "a"), ("q", "b"), ("r", "c"), ("s", "c"))]
-
-    assert not any(closed.any() for _, closed in uneven_moves(pods, NODES))
-
-
-def test_no_move_is_uneven_while_an_empty_domain_is_missing() -> None:
-    pods = [web(name, node, minDomains=3) for name, node in (("p", "a"), ("r", "c"))]
-
-    assert list(uneven_moves(pods, NODES)) == []
+    assert only(list(spread_rules(pods, NODES))).group.tolist() == [0, 0, 0]

@@ -107,6 +107,11 @@ class BalanceUtilizationGoal:
     def annealing(self, placement: Arrangement, rng: np.random.Generator) -> None:
         """None: single moves rarely change the figure."""
 
+    def vary(self, placement: Arrangement, rng: np.random.Generator, budget: Budget) -> bool:
+        """No."""
+        del placement, rng, budget
+        return False
+
     def neighbourhood(self, placement: Arrangement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
         """Hot nodes with nodes that have room; None at the bound."""
         return neighbourhoods.choose(self.ceilings, placement, rng, num_pods)

@@ -7,6 +7,7 @@ import numpy as np
 from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.arrays import Floats, Ints
 from descheduler.optimizer.objectives.consolidate_nodes.drains import Drains
+from descheduler.optimizer.rules import MoveLimit
 
 __all__ = ["ContendedLimits"]
 
@@ -22,18 +23,25 @@ class ContendedLimits:
         num_nodes = drains.problem.num_nodes
         pods = np.flatnonzero(drains.problem.assignment >= 0)
         pods = pods[drains.can_empty[drains.problem.assignment[pods]]]
-        rows, most = [np.zeros((0, num_nodes), np.int64)], list[int]()
+        rows, self._groups, most = [np.zeros((0, num_nodes), np.int64)], list[tuple[MoveLimit, int]](), list[int]()
         for rule in drains.problem.move_limits:
             for group, limit in rule.binding(pods):
                 members = pods[rule.group[pods] == group]
                 rows.append(np.bincount(drains.problem.assignment[members], minlength=num_nodes)[None])
+                self._groups.append((rule, group))
                 most.append(limit)
-        self._taken: Ints = np.concatenate(rows)
+        self.taken: Ints = np.concatenate(rows)
         self._most: Ints = np.array(most, dtype=np.int64)
+
+    def left(self, placement: Arrangement) -> Ints:
+        """int64[L]: how many pods more may be moved."""
+        moved = self._drains.problem.moved(placement.at)
+        counts = [int((rule.group[moved] == group).sum()) for rule, group in self._groups]
+        return self._most - np.array(counts, dtype=np.int64)
 
     def in_the_way(self, placement: Arrangement, wanted: Ints, emptied: Ints) -> Floats:
         """float64[e]: how many limits each of `emptied` takes a part of that one of `wanted`, nodes, lacks."""
-        spent = self._taken[:, self._drains.is_emptied(placement)].sum(axis=1)
-        lacks = (self._taken[:, wanted] > (self._most - spent)[:, None]).any(axis=1)
-        count: Floats = (self._taken[np.ix_(lacks, emptied)] > 0).sum(axis=0).astype(np.float64)
+        spent = self.taken[:, self._drains.is_emptied(placement)].sum(axis=1)
+        lacks = (self.taken[:, wanted] > (self._most - spent)[:, None]).any(axis=1)
+        count: Floats = (self.taken[np.ix_(lacks, emptied)] > 0).sum(axis=0).astype(np.float64)
         return count

@@ -20,6 +20,8 @@ class Drains:
     is_used:        bool[N], nodes with pods, and those that may receive some.
     opens:          bool[N], those that may receive some and have none.
     num_pods, home: int64[N], and the pods of each node, int64[p].
+    cost:           int64[N], what it costs to evict all of them.
+    volume:         float64[N], the sum over them of what each needs of the node, by its scarcest resource.
     usage, share:   float64[R, N], and float64[N], the fullest resource of each node.
     limit:          float64[R, N], what a node that stays may hold: its ceiling, or its usage where that is more.
     above_free:     float64[R, N], the limit less the capacity: a node that has x left may still take x + above_free.
@@ -43,6 +45,8 @@ class Drains:
         self.scale: Floats = 1.0 / np.maximum(problem.capacity.T.astype(np.float64), 1.0)
         self.share: Floats = (self.usage * self.scale).max(axis=0)
         self.home = [np.flatnonzero(problem.assignment == node) for node in range(problem.num_nodes)]
+        self.cost: Ints = np.array([problem.cost[pods].sum() for pods in self.home], dtype=np.int64)
+        self.volume: Floats = np.array([self._shares(pods).sum() for pods in self.home])
 
     def usage_of(self, pods: Bools) -> Floats:
         """float64[R, N]: what those of the pods (bool[P]) that have a node needed on it before the plan."""
@@ -61,5 +65,9 @@ class Drains:
 
     def largest_first(self, pods: Ints) -> Ints:
         """By the largest share of the pod's own node."""
-        share = (self.problem.need[pods] * self.scale.T[self.problem.assignment[pods]]).max(axis=1, initial=0.0)
-        return pods[np.argsort(-share, kind="stable")]
+        return pods[np.argsort(-self._shares(pods), kind="stable")]
+
+    def _shares(self, pods: Ints) -> Floats:
+        """float64[p]: what each pod needs of its own node, as a share of the scarcest resource."""
+        share: Floats = (self.problem.need[pods] * self.scale.T[self.problem.assignment[pods]]).max(axis=1, initial=0.0)
+        return share

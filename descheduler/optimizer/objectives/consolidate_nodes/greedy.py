@@ -26,26 +26,16 @@ class GreedyOrder:
 ORDERS = tuple(GreedyOrder(fewest, best) for fewest in (True, False) for best in (True, False))
 
 
-_NOISE = 0.6
-"""The standard deviation of the logarithm of what chance multiplies the place in an order by."""
 _MOST_IN_VAIN = 3
 """So many nodes are opened one after the other without a gain, after which no more are."""
 
 
-def drain_greedily(
-    drains: Drains,
-    placement: Arrangement,
-    order: GreedyOrder,
-    weight: Ints,
-    *,
-    budget: Budget,
-    noise: np.random.Generator | None = None,
-) -> None:
+def drain_greedily(drains: Drains, placement: Arrangement, order: GreedyOrder, weight: Ints, *, budget: Budget) -> None:
     """Empties nodes in `order`, per unit of `weight` (int64[N]); a node that received pods is not emptied.
 
-    With `noise` chance changes the order. Nodes that have no pods and count something are not opened.
+    Nodes that have no pods and count something are not opened.
     """
-    _drain(drains, placement, order, weight, drains.is_used & ~(drains.opens & (weight > 0)), budget, noise)
+    _drain(drains, placement, order, weight, drains.is_used & ~(drains.opens & (weight > 0)), budget)
 
 
 def replace_greedily(
@@ -56,7 +46,7 @@ def replace_greedily(
     is_open = drains.is_used & ~np.isin(np.arange(drains.problem.num_nodes), opened)
     for node in opened[np.argsort(weight[opened], kind="stable")].tolist():
         before, is_open[node] = placement.at.copy(), True
-        emptied = _drain(drains, placement, order, weight, is_open, budget, None)
+        emptied = _drain(drains, placement, order, weight, is_open, budget)
         if emptied <= weight[node]:
             placement.reset(before)
             is_open[node] = False
@@ -72,13 +62,12 @@ def _drain(
     weight: Ints,
     is_open: Bools,
     budget: Budget,
-    noise: np.random.Generator | None,
 ) -> int:
     """Empties nodes onto those that are open (bool[N]); what they count together."""
     receives = np.zeros(drains.problem.num_nodes, bool)
     receives[placement.at[placement.problem.moved(placement.at)]] = True
     emptied = 0
-    for node in _in_order(drains, placement, order, weight, noise):
+    for node in _in_order(drains, placement, order, weight):
         if receives[node]:
             continue
         targets = _targets(drains, placement, node, is_open)
@@ -89,13 +78,9 @@ def _drain(
     return emptied
 
 
-def _in_order(
-    drains: Drains, placement: Arrangement, order: GreedyOrder, weight: Ints, noise: np.random.Generator | None
-) -> Iterator[int]:
+def _in_order(drains: Drains, placement: Arrangement, order: GreedyOrder, weight: Ints) -> Iterator[int]:
     nodes = np.flatnonzero(drains.can_empty & ~drains.is_emptied(placement))
     price: Floats = drains.num_pods[nodes].astype(np.float64) if order.fewest_pods_first else drains.share[nodes]
-    if noise is not None:
-        price = price * noise.lognormal(0.0, _NOISE, len(nodes))
     yield from nodes[np.argsort(price / np.maximum(weight[nodes], 1), kind="stable")].tolist()
 
 

@@ -19,6 +19,7 @@ from descheduler.optimizer.objectives.consolidate_nodes.greedy import ORDERS, dr
 from descheduler.optimizer.objectives.consolidate_nodes.most_allocated import MostAllocated
 from descheduler.optimizer.objectives.consolidate_nodes.most_emptied import most_emptied
 from descheduler.optimizer.objectives.consolidate_nodes.scheduled import Drain, ScheduledDrains
+from descheduler.optimizer.objectives.consolidate_nodes.varied_drains import VariedDrains
 from descheduler.optimizer.objectives.weighted_sample import weighted_sample
 from descheduler.optimizer.problem import Problem
 
@@ -27,8 +28,6 @@ __all__ = ["ConsolidateNodes", "ConsolidateNodesGoal"]
 _PODS_PER_TARGET = 12
 _MOST_UNDECIDED, _CONTENDED_WEIGHT = 3, 3.0
 """Nodes of a neighbourhood that might be emptied, and how much likelier an emptied one is for each limit in the way."""
-_NUM_NOISY = 30
-"""Greedy drains in orders that chance has a part in."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -119,24 +118,30 @@ class ConsolidateNodesGoal:
         return eviction_cost(self._problem, pods, nodes)
 
     def first_plan(self, placement: Arrangement, rng: np.random.Generator, budget: Budget) -> None:
-        """The best of the greedy orders, and of many noisy ones while there is time."""
+        """The best of the greedy orders."""
         start, best = placement.at.copy(), placement.at.copy()
-        for number in range(len(ORDERS) + _NUM_NOISY):
-            if number >= len(ORDERS) and budget.is_over:
-                break
-            order, noise = ORDERS[number % len(ORDERS)], rng if number >= len(ORDERS) else None
+        for order in ORDERS:
             placement.reset(start)
-            drain_greedily(self._drains, placement, order, self._weight, noise=noise, budget=budget)
-            if noise is None:
-                replace_greedily(self._drains, placement, order, self._weight, budget=budget)
+            drain_greedily(self._drains, placement, order, self._weight, budget=budget)
+            replace_greedily(self._drains, placement, order, self._weight, budget=budget)
             best = min(best, placement.at.copy(), key=self.value)
         placement.reset(best)
 
     def tidy(self, placement: Arrangement) -> None:
-        """Nothing: nodes are emptied whole or not at all."""
+        """Pods go home whose node is not emptied, as those of a hint of which a part is refused."""
+        is_emptied = self._drains.is_emptied(placement)
+        for pod in self._problem.moved(placement.at).tolist():
+            home = int(self._problem.assignment[pod])
+            if not is_emptied[home] and placement.is_open(pod, home):
+                placement.move(pod, home)
 
     def annealing(self, placement: Arrangement, rng: np.random.Generator) -> None:
         """None: single moves rarely change the figure."""
+
+    def vary(self, placement: Arrangement, rng: np.random.Generator, budget: Budget) -> bool:
+        """Other drains than those of the placement, as long as no less is emptied."""
+        VariedDrains(self._drains, self._contended, self._weight, placement, rng, budget).search()
+        return True
 
     def neighbourhood(self, placement: Arrangement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
         """Nodes that might be emptied, with nodes that stay and have room."""

@@ -157,6 +157,11 @@ class MakeRoomGoal:
         parts = self._problem.parts
         return None if parts is None else RoomSearch(self._pending, parts, placement, self.value, rng)
 
+    def vary(self, placement: Arrangement, rng: np.random.Generator, budget: Budget) -> bool:
+        """No."""
+        del placement, rng, budget
+        return False
+
     def neighbourhood(self, placement: Arrangement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
         """A pending pod or gang, and nodes on which it might fit; None: nothing is pending or moved."""
         return _choose(self._pending, placement, rng, num_pods)

@@ -154,6 +154,11 @@ class ReduceGpuFragmentationGoal:
         """The tables of what moves change."""
         return Descent(placement, self._parts, self._fragments, self._devices)
 
+    def vary(self, placement: Arrangement, rng: np.random.Generator, budget: Budget) -> bool:
+        """No."""
+        del placement, rng, budget
+        return False
+
     def neighbourhood(self, placement: Arrangement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
         """None: models in which all classes look at all devices of a machine are large, and moves are found without."""
         return None

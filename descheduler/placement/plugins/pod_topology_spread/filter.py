@@ -24,6 +24,7 @@ from descheduler.placement.framework.interactions import GatheredPods, Meeting
 from descheduler.placement.framework.obstacle import Code, Obstacle, ObstacleReason
 from descheduler.placement.plugins.pod_topology_spread.args import PodTopologySpreadArgs
 from descheduler.placement.plugins.pod_topology_spread.constraints import SpreadConstraints
+from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.pod_counts import PodCounts
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
@@ -80,6 +81,19 @@ class PodTopologySpread:
             else:
                 np.copyto(against, found, where=against == 0)
         return against if against is not None and against.any() else None
+
+    def may_open(self, cycle: Cycle) -> BoolMask:
+        """The nodes that pass, or that would if pods with the same constraints were in other domains."""
+        constraints = self._hard_constraints(cycle.pod)
+        is_open = np.ones(len(cycle.cluster.table.nodes), dtype=bool)
+        is_about_itself = bool(cycle.pod.pod.spec.topology_spread) and all(
+            each.is_self_matching for each in constraints
+        )
+        for constraint in constraints:
+            reasons = _reasons_by_domain(constraint, self._groups.found(constraint.query))
+            found = reasons[constraint.counted.domains.ids]
+            is_open &= found != SpreadReason.NO_KEY.bit if is_about_itself else found == 0
+        return is_open
 
     def obstacle(self, cycle: Cycle, node: int, bits: int) -> Obstacle:
         """The words for `bits`."""

@@ -8,7 +8,7 @@ from descheduler.placement.configuration.kube_scheduler.plugin_settings import B
 from descheduler.placement.framework.extension_points import SpreadConstraint
 from descheduler.placement.framework.obstacle import Obstacle
 from descheduler.placement.framework.refused_node import RefusedNode
-from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin
+from descheduler.placement.framework.scheduling_plugin import About, Compares, SchedulingPlugin
 from descheduler.placement.plugins.pod_topology_spread.args import ARGS, PodTopologySpreadArgs
 from descheduler.placement.plugins.pod_topology_spread.constraints import SpreadConstraints
 from descheduler.placement.plugins.pod_topology_spread.filter import PodTopologySpread, SpreadInteractions, SpreadReason
@@ -48,6 +48,7 @@ ROW = SchedulingPlugin(
     is_optional=True,
     score=PodTopologySpreadScore,
     points=frozenset({"pre_filter", "filter", "pre_score", "score"}),
+    compares=Compares.SPREAD,
     by_default=ByDefault(weight=2),
     prepared_for=frozenset({"filter", "score"}),
     args=ARGS,

@@ -7,7 +7,7 @@ import numpy as np
 from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.arrays import Floats, Ints
 from descheduler.optimizer.problem import Problem
-from descheduler.optimizer.rule_counts import AtMostCounts, DomainCounts, TogetherCounts, count_rule
+from descheduler.optimizer.rule_counts import AtMostCounts, DomainCounts, TogetherCounts, count_rules
 from descheduler.optimizer.rules import AtMost, MinDomains, Rule, Together
 from tests.bench.roadef.reassign.kernel import State
 
@@ -92,8 +92,8 @@ def _counts(placement: Arrangement) -> tuple[AtMostCounts, DomainCounts, Togethe
         Together(group, domain, np.zeros((0, 2), np.int64)),
     ]
     kept = {type(rule): rule for rule in (*rules, *problem.rules)}
-    limit, spread, company = (
-        count_rule(kept[kind], placement.origins, placement.at) for kind in (AtMost, MinDomains, Together)
+    limit, spread, company = count_rules(
+        [kept[kind] for kind in (AtMost, MinDomains, Together)], placement.origins, placement.at
     )
     if not (
         isinstance(limit, AtMostCounts) and isinstance(spread, DomainCounts) and isinstance(company, TogetherCounts)

@@ -167,6 +167,11 @@ class ReassignGoal:
             between=costs.between,
         )
 
+    def vary(self, placement: Arrangement, rng: np.random.Generator, budget: Budget) -> bool:
+        """No: the annealing is its search."""
+        del placement, rng, budget
+        return False
+
     def neighbourhood(self, placement: Arrangement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
         """A few nodes with all their pods, or some of them."""
         excess = self.node_cost(np.arange(self._problem.num_nodes), placement.usage)

@@ -15,6 +15,7 @@ from descheduler.model.selection.affinity import TopologySpreadConstraint
 from descheduler.placement.framework.obstacle import Code, Obstacle
 from descheduler.placement.plugins.pod_topology_spread.args import PodTopologySpreadArgs
 from descheduler.placement.plugins.pod_topology_spread.filter import PodTopologySpread
+from descheduler.placement.shadow.shadow_cluster import Cycle
 from tests.builders import make_node, make_pod, required_node_affinity
 from tests.placement.clusters import HOSTNAME, ZONE, make_cluster, make_profile, obstacles, passing
 
@@ -267,3 +268,21 @@ def test_hard_default_constraint_holds_for_pods_behind_a_service(facts: dict[str
     against = obstacles(PodTopologySpread, cluster, pod, profile)
 
     assert [name for name in ("a", "b") if name not in against] == expected
+
+
+@pytest.mark.parametrize(
+    ("labels", "expected"),
+    [
+        pytest.param(WEB, ["a", "b"], id="pods of its own kind may be moved"),
+        pytest.param({"app": "other"}, ["b"], id="a constraint on others holds as they are"),
+    ],
+)
+def test_nodes_with_the_key_may_open_where_pods_spread_among_themselves(
+    labels: Mapping[str, str], expected: list[str]
+) -> None:
+    cluster = make_cluster([_zone("a"), _zone("b"), make_node("nowhere")], _webs(a=3, b=1))
+    cycle = Cycle(cluster.placement_class(_candidate(_constraint(), labels=labels)), cluster)
+
+    is_open = PodTopologySpread(cluster, make_profile()).may_open(cycle)
+
+    assert [node.name for node, opens in zip(cluster.table.nodes, is_open, strict=True) if opens] == expected
