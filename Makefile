@@ -57,7 +57,7 @@ test-all: test ## Run all tests and the rest of the long series.
 
 e2e: setup ## Run the tests on a real control plane, which Go builds once.
 	$(BIN)/python -m tests.e2e.binaries
-	$(BIN)/python -m pytest tests/e2e -m e2e $(PYTEST_ARGS)
+	$(BIN)/python -m pytest tests/e2e -m e2e -n 2 --dist loadfile $(PYTEST_ARGS)
 
 e2e-peers: setup ## The same with Koordinator, Volcano and the upstream descheduler.
 	$(BIN)/python -m tests.e2e.binaries --peers

@@ -68,7 +68,7 @@ class Cluster:
         """The pods labelled `app: <app>`, those being deleted included."""
         return self.api.pods(self.namespace, labelSelector=f"app={app}")
 
-    def wait_ready(self, app: str, count: int, timeout_seconds: float = 60.0) -> list[Object]:
+    def wait_ready(self, app: str, count: int, timeout_seconds: float = 180.0) -> list[Object]:
         """The pods of `app`, once exactly `count` live, all of them ready."""
 
         def all_ready() -> list[Object] | None:

@@ -15,7 +15,7 @@ from tests.e2e import commands
 from tests.e2e.binaries import Binaries
 from tests.e2e.credentials import write_signing_key, write_token_file
 from tests.e2e.kube_api import KubeApi
-from tests.e2e.processes import Component, free_port
+from tests.e2e.processes import READY_SECONDS, Component, free_port
 from tests.loopback import write_kubeconfig
 
 STORE = ("etcd", "kube-apiserver")
@@ -93,7 +93,7 @@ class ControlPlane:
             if name in self._components:
                 self._components[name].stop()
 
-    def add(self, component: Component, timeout_seconds: float = 60.0) -> Component:
+    def add(self, component: Component, timeout_seconds: float = READY_SECONDS) -> Component:
         """Starts one more component, waits until it is ready, and stops it with the rest."""
         self._components[component.name] = component
         component.start()

@@ -142,7 +142,7 @@ def object_path(obj: Object) -> str:
     return f"{collection_path(obj)}/{obj['metadata']['name']}"
 
 
-def wait_until(what: str, probe: Callable[[], Result | None], timeout_seconds: float = 60.0) -> Result:
+def wait_until(what: str, probe: Callable[[], Result | None], timeout_seconds: float = 180.0) -> Result:
     """The first true answer of `probe`; raises TimeoutError naming `what` when none comes in time."""
     deadline = time.monotonic() + timeout_seconds
     while True:

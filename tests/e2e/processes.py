@@ -13,6 +13,8 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+READY_SECONDS = 180.0
+"""How long a component may take to answer on a busy machine."""
 _POLL_SECONDS = 0.05
 _STOP_SECONDS = 15.0
 _LOG_LINES_SHOWN = 20
@@ -83,7 +85,7 @@ class Component:
                 preexec_fn=_die_with_parent,
             )
 
-    def wait_ready(self, timeout_seconds: float = 60.0) -> None:
+    def wait_ready(self, timeout_seconds: float = READY_SECONDS) -> None:
         """Returns when the component answers; raises ComponentFailedError when it ended or the time is over."""
         deadline = time.monotonic() + timeout_seconds
         while not self._is_ready():

