@@ -176,7 +176,7 @@ class ReduceCostGoal:
         """None: neighbourhoods are closed quickly."""
 
     def vary(self, placement: Arrangement, rng: np.random.Generator, budget: Budget) -> bool:
-        """No."""
+        """False: there is no such search."""
         del placement, rng, budget
         return False
 

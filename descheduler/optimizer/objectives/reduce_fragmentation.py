@@ -115,7 +115,7 @@ class ReduceFragmentationGoal:
         """None: single moves rarely change the figure."""
 
     def vary(self, placement: Arrangement, rng: np.random.Generator, budget: Budget) -> bool:
-        """No."""
+        """False: there is no such search."""
         del placement, rng, budget
         return False
 

@@ -158,7 +158,7 @@ class MakeRoomGoal:
         return None if parts is None else RoomSearch(self._pending, parts, placement, self.value, rng)
 
     def vary(self, placement: Arrangement, rng: np.random.Generator, budget: Budget) -> bool:
-        """No."""
+        """False: there is no such search."""
         del placement, rng, budget
         return False
 

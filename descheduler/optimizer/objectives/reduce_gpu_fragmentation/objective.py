@@ -155,7 +155,7 @@ class ReduceGpuFragmentationGoal:
         return Descent(placement, self._parts, self._fragments, self._devices)
 
     def vary(self, placement: Arrangement, rng: np.random.Generator, budget: Budget) -> bool:
-        """No."""
+        """False: there is no such search."""
         del placement, rng, budget
         return False
 
