@@ -79,3 +79,11 @@ def test_eviction_from_a_node_that_is_passed_over_at_first_is_found() -> None:
 def _renumbered(job: str, on: str, cpu: str) -> list[Object]:
     """A pod of a job on a node, by the name of this node."""
     return [renamed(f"{job}-{on}", pods(job, 1, on=on, cpu=cpu))]
+
+
+def test_pods_that_are_bound_in_the_same_step_are_evicted_whichever_they_are() -> None:
+    came = Play({"new-0": "a", "new-1": "b"}, {"new-1", "old-1"})
+
+    assert came.is_like(Play({"new-0": "b", "new-1": "a"}, {"new-0", "old-1"}))
+    assert not came.is_like(Play({"new-0": "b", "new-1": "a"}, {"new-0", "old-0"}))
+    assert not came.is_like(Play({"new-0": "b", "new-1": "a"}, {"new-0", "new-1", "old-1"}))

@@ -40,9 +40,19 @@ class Play(NamedTuple):
         """How many pods of each job are bound."""
         return Counter(pod.rpartition("-")[0] for pod in self.nodes)
 
+    @property
+    def outcome(self) -> tuple[frozenset[str], frozenset[tuple[str, int]]]:
+        """Which pods are bound, whatever their nodes, and which are evicted.
+
+        Of nodes of one score Volcano takes any. So of the pods of a job that are bound here any may be evicted, and
+        only their number counts.
+        """
+        evicted = Counter(pod.rpartition("-")[0] if pod in self.nodes else pod for pod in self.evicted)
+        return frozenset(self.nodes), frozenset(evicted.items())
+
     def is_like(self, other: Play) -> bool:
-        """Whether the same pods are bound and evicted: of nodes of one score Volcano takes any."""
-        return self.nodes.keys() == other.nodes.keys() and set(self.evicted) == set(other.evicted)
+        """Whether it comes to the same."""
+        return self.outcome == other.outcome
 
 
 class Plays:
@@ -64,11 +74,10 @@ class Plays:
 
     def include(self, came: Play) -> bool:
         """Whether some play comes to the same: one that is said, or one in which chance leans towards it."""
-        outcome = frozenset(came.nodes), frozenset(came.evicted)
-        if outcome not in self._includes:
+        if came.outcome not in self._includes:
             plays = chain(self.said, self._leaning_to(came))
-            self._includes[outcome] = any(play.is_like(came) for play in plays)
-        return self._includes[outcome]
+            self._includes[came.outcome] = any(play.is_like(came) for play in plays)
+        return self._includes[came.outcome]
 
     def bind_as_many(self, by_job: Mapping[str, int]) -> bool:
         """Whether some play binds so many pods of each job, by chance alone."""
