@@ -226,7 +226,7 @@ def test_job_of_a_user_holds_no_room_for_other_pods(text: str) -> None:
     run(cluster, maxMigratingPerWorkload="1", maxUnavailablePerWorkload="1")
 
     assert job_of(cluster)["status"]["phase"] == "Succeeded"
-    created = [call.request.body["metadata"]["name"] for call in cluster.api.sent("POST", "/reservations")]
+    created = [call.request.document()["metadata"]["name"] for call in cluster.api.sent("POST", "/reservations")]
     assert created
     assert not [name for name in created if "-room-" in name]
 
