@@ -13,7 +13,7 @@ _MOST_SENTENCES = 2
 
 
 def why_nothing(plan: Plan) -> str:
-    """Why `plan` has no moves: what the plugins say of that; empty for a plan with moves, and where none was asked.
+    """Why `plan` has no moves: what the plugins say of that; empty for a plan with moves and for a skipped run.
 
     Of many plugins those come first that selected pods, none of which may be evicted. The others are only counted, as
     the plan has the sentence of each.
