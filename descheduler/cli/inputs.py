@@ -58,7 +58,8 @@ def takes_snapshot(snapshot_help: str) -> Callable[[Callable[..., Any]], Callabl
                     "--now",
                     callback=read_instant,
                     metavar="RFC3339",
-                    help="Time that ages are computed at; by default the time of the dump, else now.",
+                    help="Time that ages are computed at; by default the time of the dump, else now. A run that "
+                    "evicts warns of a time that is not now.",
                 ),
                 skips_broken_objects,
             )

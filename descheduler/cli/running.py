@@ -42,6 +42,8 @@ __all__ = ["RunFlags", "run_policy", "watched_search"]
 _SHARE_FOR_SEARCH = 0.6
 """Of the time that is left before the deadline; the rest is for trying the plan out and for the report."""
 _logger = logging.getLogger(__name__)
+_NEAR = timedelta(minutes=1)
+"""Times that differ by no more are one; the flag was given before the program was started."""
 _OWNER_ALONE = 0o600
 
 
@@ -158,7 +160,7 @@ def _run_on_cluster(
     record.is_dry = flags.dry_run or is_dry(policy)
     search = watched_search(watch, is_dry=record.is_dry, is_quiet=flags.output.is_quiet)
     options = msgspec.structs.replace(_run_options(flags, policy, lease), search=search)
-    now = flags.now or datetime.now(UTC)
+    now = _present(flags, is_dry=record.is_dry)
     show_progress(record.observer, is_quiet=flags.output.is_quiet)
 
     servers = [""]
@@ -174,6 +176,19 @@ def _run_on_cluster(
     if record.is_dry:
         return _show_plan(result.decisions, flags, record, watch, (servers[-1], result.cluster_uid))
     return _show_outcome(result, flags, record, watch)
+
+
+def _present(flags: RunFlags, *, is_dry: bool) -> datetime:
+    """The time that ages are computed at. Warns of one that is not that of the clock, where pods are evicted by it."""
+    clock = datetime.now(UTC)
+    if flags.now is None:
+        return clock
+    if not is_dry and abs(flags.now - clock) > _NEAR:
+        _logger.warning(
+            "Ages of pods are not those of now; pods can be evicted that the policy does not select yet",
+            extra=fields(now=f"{flags.now:%Y-%m-%dT%H:%M:%SZ}", clock=f"{clock:%Y-%m-%dT%H:%M:%SZ}"),
+        )
+    return flags.now
 
 
 def _run_options(flags: RunFlags, policy: Policy, lease: LeaseOptions) -> RunOptions:

@@ -67,7 +67,7 @@ def find_pod(snapshot: Snapshot, name: str) -> Pod:
     here = [pod.key for pod in snapshot.pods if pod.namespace == namespace]
     hint = _elsewhere([pod.key for pod in snapshot.pods if pod.name == bare]) or did_you_mean(name, here or known)
     if not here and not hint:
-        hint = f"; {shown(namespace)} is not a namespace with pods, nor a type that can be explained"
+        hint = f"; namespace {shown(namespace)} has no pods (write NAMESPACE/NAME, or TYPE/NAME for another type)"
     raise UnknownSubjectError(f"no pod {shown(name)} in {snapshot.source or 'the snapshot'}{hint}")
 
 

@@ -7,17 +7,21 @@ from descheduler.report.plan.document import Plan
 
 __all__ = ["why_nothing"]
 
+_NO_PLUGIN = "the policy enables no plugin under deschedule or balance"
+
 _MOST_SENTENCES = 2
 
 
 def why_nothing(plan: Plan) -> str:
-    """Why `plan` has no moves: what the plugins say of that; empty for a plan with moves, and where no plugin ran.
+    """Why `plan` has no moves: what the plugins say of that; empty for a plan with moves and for a skipped run.
 
     Of many plugins those come first that selected pods, none of which may be evicted. The others are only counted, as
     the plan has the sentence of each.
     """
     if plan.skipped or plan.moves or plan.background:
         return ""
+    if not (plan.plugins or plan.failures):
+        return _NO_PLUGIN
     told = [(p.plugin, p.facts) for p in plan.plugins if p.facts is not None and p.facts.why_nothing]
     told.sort(key=lambda each: not each[1].pods_selected)
     sentences = [f"{plugin}: {facts.why_nothing}" for plugin, facts in told[:_MOST_SENTENCES]]

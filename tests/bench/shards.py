@@ -1,4 +1,4 @@
-"""`python -m tests.bench.shards [--nodes N --pods N --shards N]`: a run over a large cluster, and over each shard."""
+"""`python -m tests.bench.shards [--nodes N --pods N --evictions N]`: runs over a large cluster and its shards."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ def main() -> None:
     parser.add_argument("--pods", type=int, default=600_000)
     parser.add_argument("--shards", type=int, default=4)
     parser.add_argument("--dump", type=Path, help="keep the dump in this file, and take it from there the next time")
+    parser.add_argument("--evictions", type=int, help="maxNoOfPodsToEvictTotal of the policy; no limit without it")
     parser.add_argument("--limit-seconds", type=float, default=0.0, help="end a run after this time; 0 for never")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -38,7 +39,8 @@ def main() -> None:
         reading = in_own_process(read, str(dump))
         num_nodes, num_pods = reading.figures
         _report(f"reading {num_nodes:,.0f} nodes and {num_pods:,.0f} pods", reading)
-        policy.write_text(json.dumps(POLICY))
+        limit = {} if options.evictions is None else {"maxNoOfPodsToEvictTotal": options.evictions}
+        policy.write_text(json.dumps({**POLICY, **limit}))
         arguments = ["run", "--policy-config-file", str(policy), "--snapshot", str(dump), "-q"]
         command = [sys.executable, "-m", "descheduler", *arguments, "--now", GENERATED_AT.isoformat()]
         named = [f"--shards={options.shards}", "--shard-by=kubernetes.io/hostname"]

@@ -31,6 +31,8 @@ onload = () => {{
     ground: getComputedStyle(page.body).backgroundColor,
     ink: getComputedStyle(page.body).color,
     focusable: page.querySelectorAll("a, summary").length,
+    narrowest: Math.min(...[...page.querySelectorAll("#workloads td:first-child")].map((each) => each.clientWidth)),
+    pods: [...page.querySelectorAll(".pods li")].filter((each) => each.checkVisibility()).length,
   }};
   document.body.dataset.said = JSON.stringify(said);
 }};
@@ -77,6 +79,21 @@ def _look(chromium: str, page: Path, *flags: str, width: int = 1200) -> str:
 @pytest.mark.parametrize("width", [1200, 420], ids=["wide", "narrow"])
 def test_nothing_of_a_page_is_wider_than_the_window(chromium: str, page: Path, width: int) -> None:
     assert '"overflow":[]' in _look(chromium, page, width=width)
+
+
+def test_names_of_workloads_are_readable_in_a_narrow_window(chromium: str, page: Path) -> None:
+    found = re.search(r'"narrowest":(\d+)', _look(chromium, page, width=400))
+
+    assert found is not None
+    assert int(found[1]) >= 150
+
+
+def test_paper_shows_the_pods_that_a_window_opens(chromium: str, page: Path) -> None:
+    assert '"pods":0' in _look(chromium, page)
+
+    page.write_text(page.read_text().replace("@media print", "@media all"))
+
+    assert '"pods":2' in _look(chromium, page)
 
 
 def test_a_page_has_a_light_and_a_dark_look(chromium: str, page: Path) -> None:

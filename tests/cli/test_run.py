@@ -5,6 +5,7 @@ import json
 import re
 import sys
 from collections.abc import Callable
+from datetime import UTC, datetime
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from typing import Any
@@ -198,6 +199,21 @@ def test_a_run_on_a_cluster_evicts_and_reports_the_outcome(
     assert cluster.pods() == ["bare"]
     assert outcome["counts"]["evicted"] == 1
     assert '"Evicted pod" pod="default/old"' in ended.err
+
+
+def test_a_run_that_evicts_warns_of_a_time_that_is_not_that_of_the_clock(
+    descheduler: Descheduler, policy: Path, kubeconfig: Path, cluster: FakeApi
+) -> None:
+    run = ("run", "--config", policy, "--kubeconfig", kubeconfig)
+    clock = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
+
+    dry = descheduler(*run, "--now", NOW, "--dry-run")
+    present = descheduler(*run, "--now", clock)
+    other = descheduler(*run, "--now", NOW)
+
+    assert [f'now="{NOW}"' in ended.err for ended in (dry, present, other)] == [False, False, True]
+    assert "Ages of pods are not those of now" in other.err
+    assert cluster.pods() == ["bare"]
 
 
 def test_outcome_that_cannot_be_written_does_not_turn_evictions_into_a_failure(

@@ -39,7 +39,8 @@ def test_pods_and_nodes_are_found_by_name() -> None:
         ),
         pytest.param(
             "svc/web",
-            "no pod 'svc/web' in dump.json; 'svc' is not a namespace with pods, nor a type that can be explained",
+            "no pod 'svc/web' in dump.json; "
+            "namespace 'svc' has no pods (write NAMESPACE/NAME, or TYPE/NAME for another type)",
             id="a type that cannot be explained",
         ),
         pytest.param("thing", "no pod 'thing' in any namespace of dump.json", id="a name without namespace"),

@@ -27,6 +27,12 @@ def test_table_json_and_last_line_give_the_plugins_reason(world: World, why: str
     assert f"{world.plugin}: {why}" in text.rpartition("0 pods would be evicted")[2]
 
 
+def test_policy_without_plugins_says_so() -> None:
+    plan = make_test_plan(policy="apiVersion: descheduler/v1alpha2\nkind: DeschedulerPolicy\n")
+
+    assert why_nothing(plan) == "the policy enables no plugin under deschedule or balance"
+
+
 def test_plugins_whose_pods_are_all_blocked_say_by_what() -> None:
     plan = make_test_plan([make_pod("bare", owners=()), make_pod("set", owners=["DaemonSet/x"])])
 

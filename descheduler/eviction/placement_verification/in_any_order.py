@@ -80,7 +80,8 @@ def largest_part(landings: LandingBook, moves: Sequence[Move], evicted: Iterable
     None of those `evicted`, who are among them, can stay, nor those of profiles that verify nothing. Of a few parts
     that are tried it is the one with the most pods.
     """
-    return _Parts(landings, moves, frozenset(evicted)).held_back()
+    with landings.without_moves():
+        return _Parts(landings, moves, frozenset(evicted)).held_back()
 
 
 def causes_of(landings: LandingBook, staying: frozenset[Pod]) -> dict[Pod, str]:

@@ -168,13 +168,22 @@ class LandingBook:
             landing = prover.consider(pods[0])
             return _lands(landing) and not landing.returns_to_source
 
+    @contextmanager
+    def without_moves(self) -> Iterator[None]:
+        """A context for proofs over all moves at once, in which none of them is booked.
+
+        Each proof has to take all moves back, which is done once for those within.
+        """
+        with ExitStack() as stack:
+            for _, prover in self._provers:
+                stack.enter_context(prover.as_of(0))
+            yield
+
     def takers_of(self, nodes: Sequence[str], pods: Iterable[Pod]) -> dict[str, list[Pod]]:
         """By each of `nodes`, those of `pods`, which are booked, whose replacements may go there before others do."""
         settings = {each.pod: each.settings for each in self._leaving}
         found: dict[str, list[Pod]] = {node: [] for node in nodes}
-        with ExitStack() as stack:
-            for _, prover in self._provers:
-                stack.enter_context(prover.as_of(0))
+        with self.without_moves():
             for pod in pods:
                 openings = self._prover(settings[pod]).openings()
                 is_open = openings.open_to(pod)

@@ -29,7 +29,7 @@ __all__ = [
 STRIP_HEIGHT = 44
 """Of 100 percent, in units of the drawing."""
 _STRIP_WIDTH = 1080.0
-_WIDEST_BAR = 12.0
+_WIDEST_BAR = 24.0
 _LEVELS = 9
 """Shades, from empty to full."""
 _HISTOGRAM_HEIGHT = 120

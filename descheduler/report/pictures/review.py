@@ -31,6 +31,7 @@ __all__ = [
 ]
 
 _MOST_NAMED = 5
+_NO_BUDGET = "no budget"
 _UNCERTAIN = {
     "": "whose landing was not looked up",
     "lands_if": "that can be scheduled under a condition alone",
@@ -134,7 +135,7 @@ def time_text(plan: Plan) -> str:
         seconds = sum(wave.seconds for wave in plan.waves)
     else:
         seconds = sum(wave.pace_seconds for wave in plan.waves) + max(wave.grace_seconds for wave in plan.waves)
-    return f"estimated time: {_duration(seconds)} by pace and grace periods, and the start of replacement pods besides"
+    return f"estimated time: {_duration(seconds)} for pace and grace periods, plus the start of replacement pods"
 
 
 def _identity(plan: Plan) -> Mapping[str, str]:
@@ -196,7 +197,7 @@ def _workloads(plan: Plan) -> Iterator[WorkloadReview]:
             moved=each.moved,
             replicas=each.replicas,
             most_down=max((share.pods for share in each.waves), default=0),
-            budget="none" if least is None else f"{least.allowed:,} ({least.name})",
+            budget=_NO_BUDGET if least is None else f"{least.allowed:,} ({least.name})",
             moves=[moves[pod] for pod in each.pods],
         )
 
@@ -225,7 +226,7 @@ def _risks(plan: Plan, workloads: Iterable[WorkloadReview]) -> Iterator[str]:
     whole = [each.name for each in listed if each.replicas > 1 and each.most_down >= each.replicas]
     if whole:
         yield f"{counted(len(whole), 'workload')} with all replicas down at once: {first_names(whole, _MOST_NAMED)}"
-    bare = [each.name for each in listed if each.budget == "none"]
+    bare = [each.name for each in listed if each.budget == _NO_BUDGET]
     if bare:
         yield f"{counted(len(bare), 'workload')} without a PodDisruptionBudget: {first_names(bare, _MOST_NAMED)}"
     if spent := _spent_budgets(plan):

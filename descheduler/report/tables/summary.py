@@ -126,7 +126,7 @@ def wave_text(plan: Plan) -> str:
     """When a wave of `plan` begins."""
     if plan.keeps_waves:
         return "a wave starts when the wave before has ended"
-    return "a DeschedulerPolicy does not wait between them, a DeschedulerConfiguration does"
+    return "a DeschedulerPolicy does not wait between waves, a DeschedulerConfiguration does"
 
 
 def _goal_and_why(plan: Plan) -> Mapping[str, str]:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import suppress
 from datetime import timedelta
 from functools import cache
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from descheduler.migration.job.machine import JobTerms
 from descheduler.migration.roads.adoption import adopted_task
 from descheduler.migration.room.labels import labels_of
+from descheduler.migration.room.provider import CannotHold
 from descheduler.migration.store.journal import NewJob
+from descheduler.model.koordinator.eviction_annotations import ROOMS_ANNOTATION
 from descheduler.plan.outcome import Outcome, OutcomeCode
 from descheduler.plan.planned import PlannedRoom
 from tests.living.acting.kubelet import STOP_SECONDS
@@ -100,6 +104,39 @@ def test_a_reservation_for_a_pending_pod_is_for_that_pod_on_that_node_and_preemp
     assert "priorityClassName" not in placed
     (term,) = placed["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
     assert term["matchFields"] == [{"key": "metadata.name", "operator": "In", "values": ["n1"]}]
+
+
+ROOM = {"namespace": "default", "name": "a", "uid": "u", "node": "n3"}
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        pytest.param("no JSON", "is not a list of pods", id="no JSON"),
+        pytest.param("[" * 100_000, "is not a list of pods", id="brackets"),
+        pytest.param('{"uid": "u"}', "is not a list of pods", id="an object"),
+        pytest.param("[1, null]", "is not a list of pods", id="numbers"),
+        pytest.param("[" + json.dumps(ROOM | {"uid": 1}) + "]", "is not a list of pods", id="a number as UID"),
+        pytest.param(json.dumps([ROOM | {"name": "../../nodes/n1"}]), "does not name a pod", id="a path"),
+        pytest.param(json.dumps([ROOM | {"namespace": ""}]), "does not name a pod", id="no namespace"),
+        pytest.param(json.dumps([ROOM | {"uid": ""}]), "does not name a pod", id="no UID"),
+        pytest.param(json.dumps([ROOM | {"node": "N3\x1b[2J"}]), "does not name a node", id="no node"),
+        pytest.param(json.dumps([ROOM] * 257), "names more than 256 pods", id="too many"),
+    ],
+)
+def test_rooms_of_another_form_are_refused_in_few_words(text: str, told: str) -> None:
+    cluster = world()
+    play = Play(cluster)
+    job = play.create(new_job(cluster, room_of(*cluster.pods("late"))))
+
+    with pytest.raises(CannotHold) as refusal:
+        play.rooms().hold(replace(job, annotations={**job.annotations, ROOMS_ANNOTATION: text}), play.now())
+
+    said = str(refusal.value)
+    assert said.startswith(f"annotation descheduler/rooms of the job {told}")
+    assert len(said) < 200
+    assert said.isprintable()
+    assert not rooms_in(cluster)
 
 
 def test_rooms_that_are_asked_for_again_are_found() -> None:

@@ -77,7 +77,7 @@ def test_waves_of_a_policy_that_keeps_none_are_not_promised() -> None:
 
     in_waves = msgspec.structs.replace(plan, moves=moves)
 
-    said = "a DeschedulerPolicy does not wait between them, a DeschedulerConfiguration does"
+    said = "a DeschedulerPolicy does not wait between waves, a DeschedulerConfiguration does"
     assert not plan.keeps_waves
     assert f"Waves:              2, of 1 and 1 pods; {said}\n" in text_of(in_waves)
     for output in ("html", "markdown"):
