@@ -21,10 +21,10 @@ _LEAST_WORK, _MOST_WORK = 0.1, 1.0
 """Limit of each call of the solver, as in `Limits`: what it is between these is told by `_SHARE_OF_CALL`."""
 _SHARE_OF_CALL = 0.03
 """Of the work that was done until then. A longer search begins with the calls of a shorter one: it is never worse."""
-_FIRST_VARIED, _VARIED_RATIO = 1.0, 3.0
-"""Work of an objective's own search before any neighbourhood, and then for each unit of theirs."""
-_LONGEST_VARIED = 2.0
-"""Work of one stretch of it."""
+_VARIED_RATIO = 3.0
+"""Work of an objective's own search for each unit of that of neighbourhoods."""
+_FIRST_VARIED, _LONGEST_VARIED = 0.25, 2.0
+"""Work of the first stretch of it, each further one twice as long, up to so much."""
 _SMALLEST, _FIRST, _LARGEST = 12, 80, 400
 """Pods of a neighbourhood."""
 _MOST_AT_ONCE = 1000
@@ -150,9 +150,10 @@ class Search:
 
     def _vary(self, budget: Budget) -> None:
         """Gives the objective's own search its part of the work, so that a longer search begins as a shorter one."""
-        if not self._varies or self._work_varied > _FIRST_VARIED + _VARIED_RATIO * self._work_solved:
+        if not self._varies or self._work_varied > _VARIED_RATIO * self._work_solved:
             return
-        part = budget.part(budget.stretch(_LONGEST_VARIED), lambda: budget.is_cancelled)
+        length = min(max(_FIRST_VARIED, self._work_varied), _LONGEST_VARIED)
+        part = budget.part(budget.stretch(length), lambda: budget.is_cancelled)
         self._varies = self._objective.vary(self._placement, self._rng, part)
         self._work_varied += part.spent
         self._offer()

@@ -25,7 +25,7 @@ from tests.builders import Object
 from tests.planner.choosing import choosing_policy
 from tests.planner.tiny_worlds import CAPACITY, PRICE, TinyPod, TinyWorld, make_tiny_world
 
-__all__ = ["OBJECTIVES", "Planned", "fault_of", "planned", "world_of"]
+__all__ = ["OBJECTIVES", "Planned", "best", "fault_of", "planned", "world_of"]
 
 _TARGET = 7
 """CPUs of a node that balancing is to leave in use at most."""

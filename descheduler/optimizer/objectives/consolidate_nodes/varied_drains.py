@@ -14,6 +14,7 @@ from descheduler.optimizer.arrays import Bools, Floats, Ints
 from descheduler.optimizer.limits import Budget
 from descheduler.optimizer.objectives.consolidate_nodes.contended_limits import ContendedLimits
 from descheduler.optimizer.objectives.consolidate_nodes.drains import Drains
+from descheduler.optimizer.objectives.consolidate_nodes.greedy import ORDERS, GreedyOrder
 
 __all__ = ["VariedDrains"]
 
@@ -24,6 +25,9 @@ _PATIENCE = 60
 """So many variations in vain, after which it begins again."""
 _MOST_TRIED, _AT_ONCE = 256, 64
 """Nodes that a variation tries to empty at most, and how many of them are looked at together before."""
+
+_USUAL = GreedyOrder(fewest_pods_first=False, best_fit=True)
+"""The order of what is varied; each beginning has one of all orders."""
 
 _Moves = list[tuple[int, int]]
 """Pods of one node and where they went, in order."""
@@ -50,6 +54,7 @@ class VariedDrains:
         self._pods = [drains.largest_first(home) for home in drains.home]
         self._largest = np.array([pods[0] if len(pods) else 0 for pods in self._pods])
         self._size = drains.volume / np.maximum(weight, 1)
+        self._num_pods = drains.num_pods / np.maximum(weight, 1)
         is_emptied = drains.is_emptied(placement)
         moved = placement.problem.moved(placement.at)
         has_lost = np.bincount(placement.origins[moved], minlength=len(weight)) > 0
@@ -95,7 +100,7 @@ class VariedDrains:
         number = int(self._rng.integers(1, _MOST_TAKEN_BACK + 1))
         for node in self._rng.permutation(list(before))[:number].tolist():
             self._take_back(node)
-        self._make_others(_MOST_TRIED)
+        self._make_others(_MOST_TRIED, _USUAL)
         if self._weight_emptied() < weight:
             self._restore(before)
 
@@ -110,19 +115,20 @@ class VariedDrains:
     def _begin_again(self) -> None:
         for node in list(self._made):
             self._take_back(node)
-        self._make_others(len(self._weight))
+        self._make_others(len(self._weight), ORDERS[int(self._rng.integers(len(ORDERS)))])
 
-    def _make_others(self, most: int) -> None:
-        """Tries up to so many nodes that can still be emptied, small ones earlier more often."""
+    def _make_others(self, most: int, order: GreedyOrder) -> None:
+        """Tries up to so many nodes that can still be emptied, those that are first in `order` earlier more often."""
         nodes = np.flatnonzero(self._can_empty & self._is_target & (self._num_received == 0))
-        price = self._size[nodes] * self._rng.lognormal(0.0, _NOISE, len(nodes))
+        size = self._num_pods if order.fewest_pods_first else self._size
+        price = size[nodes] * self._rng.lognormal(0.0, _NOISE, len(nodes))
         nodes = nodes[np.argsort(price, kind="stable")][:most]
         for start in range(0, len(nodes), _AT_ONCE):
             for node in self._promising(nodes[start : start + _AT_ONCE]):
                 if self._budget.is_over:
                     return
                 if not self._num_received[node] and self._is_within_limits(node):
-                    self._empty(node)
+                    self._empty(node, best_fit=order.best_fit)
 
     def _promising(self, nodes: Ints) -> list[int]:
         """The nodes whose largest pod has room elsewhere, and whose pods limits let leave."""
@@ -140,11 +146,12 @@ class VariedDrains:
     def _is_within_limits(self, node: int) -> bool:
         return bool((self._contended.taken[:, node] <= self._left).all())
 
-    def _empty(self, node: int) -> None:
-        """Moves all pods of the node, the largest first, each to the fullest node that takes it; or none of them."""
+    def _empty(self, node: int, *, best_fit: bool) -> None:
+        """Moves all pods of the node, the largest first, each to the fullest or the first node that takes it; or none
+        of them."""
         moves: _Moves = []
         for pod in self._pods[node].tolist():
-            target = self._target(pod, node)
+            target = self._target(pod, node, best_fit=best_fit)
             if target < 0:
                 for done, there in reversed(moves):
                     self._move(done, there, node)
@@ -153,8 +160,8 @@ class VariedDrains:
             moves.append((pod, target))
         self._note(node, moves)
 
-    def _target(self, pod: int, source: int) -> int:
-        """The fullest node that takes the pod; -1 for none."""
+    def _target(self, pod: int, source: int, *, best_fit: bool) -> int:
+        """The fullest or the first node that takes the pod; -1 for none."""
         need = self._placement.need[:, pod]
         fits = self._is_target & (need[:, None] <= self._room).all(axis=0)
         fits[source] = False
@@ -162,7 +169,9 @@ class VariedDrains:
         self._budget.spend_evaluations(self._room.size)
         if len(nodes):
             nodes = nodes[self._placement.open_moves(np.array([pod]), nodes)[0]]
-        return int(nodes[np.argmin(self._slack[nodes])]) if len(nodes) else -1
+        if not len(nodes):
+            return -1
+        return int(nodes[np.argmin(self._slack[nodes])] if best_fit else nodes[0])
 
     def _note(self, node: int, moves: _Moves) -> None:
         self._made[node] = moves
