@@ -346,6 +346,7 @@ REFUSED: Mapping[str, tuple[str, str]] = {
     "a list for a mapping": ("resources: {limits: [cpu]}\n", "/resources/limits"),
     "a list of flags": ("cmdOptions: [--v=3]\n", "/cmdOptions"),
     "flags with dashes": ("cmdOptions: {--v: 3}\n", "cmdOptions: --v is not the name of a flag"),
+    "flags with a blank": ("cmdOptions: {a b: c}\n", "cmdOptions: a b is not the name of a flag"),
     "a mapping for a flag": ("cmdOptions: {v: {level: 3}}\n", "/cmdOptions/v"),
     "a schedule with seconds": ("schedule: '0 0 3 * * *'\n", "/schedule"),
     "a schedule with a time zone": ("schedule: 'CRON_TZ=Europe/Berlin 0 3 * * *'\n", "/schedule"),

@@ -164,7 +164,6 @@ def test_schema_takes(changes: str) -> None:
         pytest.param(
             "cmdOptions: {deadline: 5}", "cmdOptions.deadline: 5 is not of type", id="a deadline without unit"
         ),
-        pytest.param("cmdOptions: {a b: c}", "cmdOptions: 'a b' does not match", id="a flag with a blank"),
         pytest.param("cmdOptions: {v: [1]}", "cmdOptions.v: [1] is not of type", id="a list for a flag"),
         pytest.param("kind: DaemonSet", "kind: 'DaemonSet' is not one of", id="a DaemonSet"),
         pytest.param("deschedulerPolicy: {kind: Policy}", "deschedulerPolicy.kind: 'Policy'", id="no kind of policy"),
