@@ -71,7 +71,7 @@ def test_unknown_budget_is_named() -> None:
 
 
 def test_table_fits_a_terminal_of_eighty_columns_with_what_is_healthy_of_what_is_expected() -> None:
-    figures = {"disruptions_allowed": 0, "current_healthy": 1, "desired_healthy": 2, "expected_pods": 3}
+    figures: dict[str, Any] = {"disruptions_allowed": 0, "current_healthy": 1, "desired_healthy": 2, "expected_pods": 3}
     told = explained(make_budget("payments-api", {"app": "x"}, min_available=2, **figures))
 
     assert list(budgets_table(told, TableStyle(width=80)))[1:-1] == [

@@ -12,11 +12,12 @@ from descheduler.cycle.options import RunResult
 from descheduler.migration.room.labels import labels_of
 from descheduler.plan.outcome import OutcomeCode
 from tests.faults.faults import Act, Delivery, Fault
+from tests.faults.rooms.kinds import OWNER
 from tests.living.api.server import Call
 from tests.living.builders import pod, priority_class
 from tests.living.cluster import LivingCluster
 from tests.living.faults import AnyFault, FaultyWay, Killed
-from tests.migration.roads.test_look_alikes import OWNER, edit, left_alone, placeholders, uids
+from tests.migration.roads.test_look_alikes import edit, left_alone, placeholders, uids
 from tests.migration.roads.whole_runs import LEASE_SECONDS, WAYS, live_run, policy_of, world
 
 Object = dict[str, Any]
