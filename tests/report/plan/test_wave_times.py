@@ -87,7 +87,7 @@ def test_plan_that_evicts_nothing_has_no_wave_and_no_time() -> None:
 def test_pictures_tell_the_time(output: str) -> None:
     text = "".join(render(plan_of(number=2), "html" if output == "html" else "markdown"))
 
-    assert "estimated time: 30s by pace and grace periods" in text
+    assert "estimated time: 30s for pace and grace periods" in text
 
 
 def test_json_has_the_time_of_each_wave() -> None:
