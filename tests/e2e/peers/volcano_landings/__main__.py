@@ -19,6 +19,8 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1, help="seed of the jobs (1)")
     parser.add_argument("--dumps", type=Path, help="folder for the objects of each step that came otherwise (none)")
     options = parser.parse_args()
+    if options.dumps is not None:
+        options.dumps.mkdir(parents=True, exist_ok=True)
     pins = (CONTROL_PLANE, *(each for each in PEERS if each.name == "volcano"))
     try:
         binaries = resolve(pins, say=lambda line: print(line, file=sys.stderr))
