@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from descheduler.model.koordinator.eviction_annotations import (
     CREATED_BY_ANNOTATION,
     PROVIDER_ANNOTATION,
+    ROOMS_ANNOTATION,
     SURGE_ANNOTATION,
 )
 from descheduler.model.koordinator.migration_job import MigrationJob
@@ -26,8 +27,8 @@ MAP_PREFIX = "descheduler-job-"
 """Beginning of the names of ConfigMaps that hold jobs."""
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _MOST_SHOWN = 100
-_OF_POLICY = frozenset({SURGE_ANNOTATION, PROVIDER_ANNOTATION})
-"""Annotations that repeat what the policy says."""
+_OF_RUNS = frozenset({SURGE_ANNOTATION, PROVIDER_ANNOTATION, ROOMS_ANNOTATION})
+"""Annotations that repeat what the policy and the plan of a run say."""
 
 
 class _Metadata(msgspec.Struct):
@@ -67,10 +68,10 @@ def job_differs(job: MigrationJob, created_by: str, prefix: str = "") -> str:
 
 
 def without_foreign_marks(job: MigrationJob, created_by: str) -> MigrationJob:
-    """`job` with what it says of its surge and its provider only if this program has created it as `created_by`, as far
-    as its name tells: the policy alone says what is surged, and what holds room.
+    """`job` with what it says of its surge, its provider and room for pending pods only if this program has created it
+    as `created_by`, as far as its name tells: policies and plans alone say these.
     """
     is_claimed = job.annotations.get(CREATED_BY_ANNOTATION) == created_by and _UUID.fullmatch(job.name)
-    if is_claimed or _OF_POLICY.isdisjoint(job.annotations):
+    if is_claimed or _OF_RUNS.isdisjoint(job.annotations):
         return job
-    return replace(job, annotations={key: text for key, text in job.annotations.items() if key not in _OF_POLICY})
+    return replace(job, annotations={key: text for key, text in job.annotations.items() if key not in _OF_RUNS})

@@ -19,12 +19,14 @@ from tests.migration.roads.whole_runs import world as whole_world
 
 JOBS = "podmigrationjobs.scheduling.koordinator.sh"
 KOORD = WAYS["reservations"]
+CREATED_BY = "koordinator.sh/job-created-by"
 OURS = {
-    "koordinator.sh/job-created-by": OWNER,
+    CREATED_BY: OWNER,
     "descheduler.koordinator.sh/passed-arbitration": "true",
     "descheduler/reservation-provider": "koordinator",
 }
 OUR_NAME = "99999999-2222-4333-8444-555555555555"
+ROOMS = "descheduler/rooms"
 SURGE = "descheduler/surge"
 TARGET = "descheduler/target-node"
 Object = dict[str, Any]
@@ -82,7 +84,7 @@ def test_job_of_a_user_is_not_surged_whatever_is_written_into_it_meanwhile(creat
     cluster_of_victim(cluster)
     passage = FaultyWay(cluster.api)
     surge = {"kind": "Deployment", "name": "victim", "uid": "deployment-shop-victim"}
-    written = {"koordinator.sh/job-created-by": created_by, SURGE: json.dumps(surge)}
+    written = {CREATED_BY: created_by, SURGE: json.dumps(surge)}
     passage.before("POST", "/reservations", lambda: write(cluster, "job", written))
 
     live_run(cluster, policy_of(KOORD, maxMigratingPerWorkload="1", maxUnavailablePerWorkload="1"), passage)
@@ -213,15 +215,12 @@ def test_job_that_wants_room_on_what_no_node_is_called_fails_at_once(text: str) 
     assert cluster.pods("asked") == before
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        pytest.param('[{"namespace": "shop", "name": "waits", "uid": "pod-shop-waits", "node": "n3"}]', id="a pod"),
-        pytest.param("[" * 100_000, id="brackets"),
-    ],
-)
+A_WAITING_POD = '[{"namespace": "shop", "name": "waits", "uid": "pod-shop-waits", "node": "n3"}]'
+
+
+@pytest.mark.parametrize("text", [pytest.param(A_WAITING_POD, id="a pod"), pytest.param("[" * 100_000, id="brackets")])
 def test_job_of_a_user_holds_no_room_for_other_pods(text: str) -> None:
-    cluster = asked(annotations={"descheduler/rooms": text})
+    cluster = asked(annotations={ROOMS: text})
 
     run(cluster, maxMigratingPerWorkload="1", maxUnavailablePerWorkload="1")
 
@@ -229,6 +228,19 @@ def test_job_of_a_user_holds_no_room_for_other_pods(text: str) -> None:
     created = [call.request.document()["metadata"]["name"] for call in cluster.api.sent("POST", "/reservations")]
     assert created
     assert not [name for name in created if "-room-" in name]
+
+
+@pytest.mark.parametrize("created_by", ["somebody", OWNER])
+def test_job_of_a_user_holds_no_room_for_other_pods_whatever_is_written_into_it_meanwhile(created_by: str) -> None:
+    cluster = asked()
+    passage = FaultyWay(cluster.api)
+    written = {CREATED_BY: created_by, ROOMS: A_WAITING_POD}
+    passage.before("PATCH", "/podmigrationjobs/job", lambda: write(cluster, "job", written))
+
+    live_run(cluster, policy_of(KOORD, maxMigratingPerWorkload="1", maxUnavailablePerWorkload="1"), passage)
+
+    assert job_of(cluster)["metadata"]["annotations"].keys() >= written.keys()
+    assert job_of(cluster)["status"]["phase"] == "Succeeded"
 
 
 def test_job_of_a_user_gets_room_on_the_node_that_it_names() -> None:
@@ -273,7 +285,7 @@ def test_job_that_cannot_be_decoded_fails_and_ends_no_run(spec: Object, status: 
 def test_job_of_somebody_else_that_cannot_be_decoded_is_left_alone(
     spec: Object, status: Object | None, why: str
 ) -> None:
-    cluster = asked(spec, annotations={"koordinator.sh/job-created-by": "koord-descheduler"})
+    cluster = asked(spec, annotations={CREATED_BY: "koord-descheduler"})
     cluster.store.edit(JOBS, "job", "", lambda job: job.update({} if status is None else {"status": status}))
     before = job_of(cluster)
 

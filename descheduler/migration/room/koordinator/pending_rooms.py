@@ -16,7 +16,7 @@ from descheduler.kube.objects import ObjectCalls, is_object_name
 from descheduler.migration.pods import read_pod, read_whole_pod
 from descheduler.migration.room.koordinator.template import reservation_for_pending
 from descheduler.migration.room.provider import CannotHold
-from descheduler.model.koordinator.eviction_annotations import CREATED_BY_ANNOTATION, ROOMS_ANNOTATION
+from descheduler.model.koordinator.eviction_annotations import ROOMS_ANNOTATION
 from descheduler.model.koordinator.migration_job import MigrationJob
 from descheduler.model.koordinator.reservation import Reservation
 from descheduler.model.names import is_subdomain
@@ -97,13 +97,10 @@ def _why_not(room: PlannedRoom, pod: Mapping[str, Any]) -> str:
 
 
 def _rooms_of(job: MigrationJob) -> list[PlannedRoom]:
-    """What the annotation of a plan's job says, which somebody else may have changed.
-
-    In the job of a user it does not count: only plans say for whom room is made. Raises CannotHold where it makes no
-    sense.
+    """What the annotation of a plan's job says, which somebody else may have changed: the store has taken it off the
+    jobs of users. Raises CannotHold where it makes no sense.
     """
-    text = job.annotations.get(ROOMS_ANNOTATION, "")
-    if not text or CREATED_BY_ANNOTATION not in job.annotations:
+    if not (text := job.annotations.get(ROOMS_ANNOTATION, "")):
         return []
     try:
         rooms = _decode_rooms(text)
