@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from typing import Any, Generic, TypeVar
 
@@ -58,27 +59,33 @@ class _Page(msgspec.Struct, Generic[Item], rename="camel"):
     items: list[Item] | msgspec.UnsetType | None = msgspec.UNSET
 
 
+class _Count(threading.local):
+    num_items = 0
+
+
+_count = _Count()
+
+
+class _CountedItem(_Item):
+    """An item of the page that the thread reads."""
+
+    def __post_init__(self) -> None:
+        _count.num_items += 1
+        if _count.num_items > _MOST_OBJECTS:
+            raise ValueError(f"more than {_MOST_OBJECTS:,} objects in one page")
+
+
 _decode_page = msgspec.json.Decoder(_Page[_Item]).decode
+_decode_counted = msgspec.json.Decoder(_Page[_CountedItem]).decode
 
 
 class ListBodyReader:
     """Reads the pages of the list at `path`, one at a time."""
 
     def __init__(self, path: str) -> None:
-        def count() -> None:
-            self._num_items += 1
-            if self._num_items > _MOST_OBJECTS:
-                raise ValueError(f"more than {_MOST_OBJECTS:,} objects in one page")
-
-        class CountedItem(_Item):
-            def __post_init__(self) -> None:
-                count()
-
         self._path = path
         self._version = version_in(path)
         self._may_be_null = comes_in_one_piece(path)
-        self._num_items = 0
-        self._decode = msgspec.json.Decoder(_Page[CountedItem]).decode
 
     def read(self, body: bytes) -> ListPage:
         """The page in `body`.
@@ -86,10 +93,10 @@ class ListBodyReader:
         Raises ExchangeError for a whole JSON document that is not a list of the group and version of the path, and
         msgspec.DecodeError or UnicodeDecodeError for everything else, which may have been cut short.
         """
-        self._num_items = 0
+        _count.num_items = 0
         page: _Page[Any]
         try:
-            page = self._decode(body)
+            page = _decode_counted(body)
         except msgspec.ValidationError as error:
             raise self._not_the_list(f"{describe_body(body)}: {error}") from error
         except RecursionError:
