@@ -20,7 +20,10 @@ def printing(output: str, code: int = 0) -> Ended:
     return Ended(code, output)
 
 
-@pytest.mark.parametrize("page", [pytest.param(page, id=page.name) for page in SESSIONS])
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(page, id=page.name, marks=pytest.mark.rest if whole else ()) for page, whole in SESSIONS.items()],
+)
 def test_page_shows_what_its_commands_print(page: Path) -> None:
     assert page.read_text("utf-8") == session(page), f"{page.name} is stale; run python -m docs.generate"
 
