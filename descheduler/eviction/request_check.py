@@ -46,11 +46,13 @@ class Allowance(msgspec.Struct, frozen=True):
     """Of the pods with the same key at most `left(key)` may still go. A pod whose key is None does not count.
 
     Where shards of the cluster have to divide that, `divided` is what messages call it; "" where a shard has it alone.
+    `name` is what the goal of a plan calls it that it stops; "" where the key says that, or no policy can change it.
     """
 
     key_of: Callable[[Pod], Hashable | None]
     left: Callable[[Hashable], int]
     divided: str = ""
+    name: str = ""
 
 
 _Key = TypeVar("_Key", bound=Hashable)

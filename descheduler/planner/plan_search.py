@@ -164,9 +164,9 @@ class PlanSearch:
 
     def used_up(self, num_evictions: int) -> str:
         """The limit of the whole run that so many evictions use up, such as `maxEvictions (50)`; empty for none."""
-        limits = self.cluster.problem.move_limits
-        runs = (rule for rule in limits if rule.name and len(rule.limit) == 1 and rule.limit[0] <= num_evictions)
-        return next((rule.name for rule in runs), "")
+        problem = self.cluster.problem
+        whole = (rule for rule in problem.move_limits if rule.name and (rule.group[problem.evictable] == 0).all())
+        return next((rule.name for rule in whole if rule.limit[0] <= num_evictions), "")
 
     @property
     def _is_best_proven(self) -> bool:

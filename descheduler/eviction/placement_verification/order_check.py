@@ -18,6 +18,7 @@ _WAY_OUT = (
     "a later run evicts the pod if room is left for its replacement; a DeschedulerConfiguration can evict it in a "
     "later wave of the same run"
 )
+_NAME = f"the order of the replacements ({Reason.ORDER_DEPENDENT.code})"
 
 
 class OrderCheck(PodByPod):
@@ -38,4 +39,4 @@ class OrderCheck(PodByPod):
         """None of what is held back, so that planners do not count on it."""
         if not self._verifies[profile_index] or self._held_back == NOTHING_HELD_BACK:
             return ()
-        return (Allowance(lambda pod: True if self._held_back.has(pod) else None, lambda _: 0),)
+        return (Allowance(lambda pod: True if self._held_back.has(pod) else None, lambda _: 0, name=_NAME),)

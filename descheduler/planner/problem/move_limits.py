@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 
 import numpy as np
 
@@ -28,21 +27,18 @@ def move_limits(
 
     Only the first `num_placed` of `pods` count: the others are pending, and are placed without an eviction.
     """
-    rules = [_limit(pods, num_placed, allowance.key_of, allowance.left) for allowance in allowances]
-    if max_evictions is not None:
-        limit = _limit(pods, num_placed, lambda pod: "", lambda key: max_evictions)
-        rules.append(dataclasses.replace(limit, name=max_evictions_text))
-    return rules
+    total = (
+        [] if max_evictions is None else [Allowance(lambda _: True, lambda _: max_evictions, name=max_evictions_text)]
+    )
+    return [_limit(pods, num_placed, allowance) for allowance in (*allowances, *total)]
 
 
-def _limit(
-    pods: Sequence[Pod], num_placed: int, key_of: Callable[[Pod], Hashable | None], left: Callable[[Hashable], int]
-) -> MoveLimit:
+def _limit(pods: Sequence[Pod], num_placed: int, allowance: Allowance) -> MoveLimit:
     groups: dict[Hashable, int] = {}
-    keys = (key_of(pod) if number < num_placed else None for number, pod in enumerate(pods))
+    keys = (allowance.key_of(pod) if number < num_placed else None for number, pod in enumerate(pods))
     group = [-1 if key is None else groups.setdefault(key, len(groups)) for key in keys]
-    limit = [min(max(left(key), 0), num_placed) for key in groups] or [0]
-    return MoveLimit(np.array(group, dtype=np.int64), np.array(limit, dtype=np.int64), _name(groups))
+    limit = [min(max(allowance.left(key), 0), num_placed) for key in groups] or [0]
+    return MoveLimit(np.array(group, dtype=np.int64), np.array(limit, dtype=np.int64), allowance.name or _name(groups))
 
 
 def _name(keys: Iterable[Hashable]) -> str:
