@@ -174,6 +174,33 @@ def test_preempt_evicts_the_lowest_task_and_holds_its_room() -> None:
     assert tasks_of(made)["high-0"].status is Status.PIPELINED
 
 
+def test_preempt_tries_no_task_against_other_jobs_that_it_has_tried_within_its_own_job() -> None:
+    """After each queue tasks of all starving jobs are tried within their jobs, whichever queue comes first.
+
+    Where the other queue does, two pods wait for idle cores by then and the third is given up; the fourth evicts.
+    """
+
+    def preempted(choices: Choices) -> str:
+        made = session(
+            [node("a", cpu="4"), priority_class("high", 10), queue("other")],
+            [group("low", phase="Running"), *pods("low", 2, on="a")],
+            [group("elsewhere", queue="other", phase="Running"), *pods("elsewhere", 1, on="a", cpu="", memory="")],
+            [group("urgent", least=3, priorityClassName="high"), *pods("urgent", 4)],
+            actions="preempt",
+            tiers=[["priority", plugin("gang", enablePreemptable=False)], ["predicates"]],
+            choices=choices,
+        )
+        run_cycle(made)
+        waiting = [name for name, task in tasks_of(made).items() if task.status is Status.PIPELINED]
+        return " ".join([*(each.task.pod.name for each in made.evictions), "for", *waiting])
+
+    found = outcomes(preempted, most=100)
+
+    of_own_first, of_other_first = "urgent-0 urgent-1 urgent-2", "urgent-0 urgent-1 urgent-3"
+    assert found.is_complete
+    assert set(found.found) == {f"low-1 for {of_own_first}", f"low-1 for {of_other_first}"}
+
+
 @pytest.mark.parametrize("is_reclaimable", [True, False], ids=["reclaimable", "not-reclaimable"])
 def test_reclaim_takes_from_queues_that_say_so(is_reclaimable: bool) -> None:
     made = session(

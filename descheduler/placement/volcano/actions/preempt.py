@@ -24,6 +24,9 @@ IsCandidate = Callable[[Task], bool]
 def preempt(session: Session, only: Job | None = None) -> None:
     """Queue by queue, in any order; within a queue in job order. At the end plugins name victims of their own.
 
+    Tasks of all starving jobs are tried within their own jobs after each queue. Queues that come later try only those
+    that are left over from that.
+
     With `only` no other job takes room, and plugins name none.
     """
     tiers = session.tiers
@@ -41,7 +44,8 @@ def preempt(session: Session, only: Job | None = None) -> None:
         if name in starving:
             _between_jobs(session, failed, starving[name], tasks)
         for job in session.choices.shuffled(under_request):
-            _within_job(session, failed, job)
+            tasks[job.id] = Heap(tiers.task_is_less, _pending(job))
+            _within_job(session, failed, tasks[job.id])
     for task in _own_victims(session) if only is None else ():
         session.release(task)
         session.evict(task)
@@ -67,8 +71,7 @@ def _between_jobs(session: Session, failed: FailedNodes, jobs: Heap[Job], tasks:
             jobs.push(job)
 
 
-def _within_job(session: Session, failed: FailedNodes, job: Job) -> None:
-    tasks = Heap(session.tiers.task_is_less, _pending(job))
+def _within_job(session: Session, failed: FailedNodes, tasks: Heap[Task]) -> None:
     is_assigned = True
     while tasks and is_assigned:
         task = tasks.pop()
