@@ -123,6 +123,14 @@ def test_rules_taint_the_devices_that_they_select(selector: Object | None, expec
     assert evicted(run(world(others=[rule(selector)]))) == expected
 
 
+def test_slice_that_a_newer_generation_replaces_taints_nothing() -> None:
+    """The driver has published the device without its taint, and has not deleted the old slice yet."""
+    older = slice_of("a", device("gpu-0", taints=[taint()]), device("gpu-1"), name="older")
+    older["spec"]["pool"]["generation"] = 0
+
+    assert evicted(run(world(others=[older]))) == []
+
+
 def test_reason_names_taint_and_device() -> None:
     (move,) = run(world(taint())).moves
 
