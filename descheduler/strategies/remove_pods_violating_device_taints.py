@@ -241,15 +241,15 @@ class _Claims:
 
     def __init__(self, snapshot: Snapshot) -> None:
         claims: Sequence[ResourceClaim] = snapshot.objects.get(CLAIM_KIND, ())
-        self._by_pod: dict[str, list[ResourceClaim]] = {}
+        self._by_pod: dict[tuple[str, str], list[ResourceClaim]] = {}
         for claim in claims:
             for consumer in claim.consumers if claim.allocation is not None else ():
                 if consumer.resource == "pods":
-                    self._by_pod.setdefault(consumer.uid, []).append(claim)
+                    self._by_pod.setdefault((claim.namespace, consumer.uid), []).append(claim)
 
     def of(self, pod: Pod) -> Sequence[ResourceClaim]:
         """The claims that `pod` has reserved; those that are made for extended resources are among them."""
-        return self._by_pod.get(pod.uid, ())
+        return self._by_pod.get((pod.namespace, pod.uid), ())
 
 
 def _results(claims: Iterable[ResourceClaim]) -> Iterator[AllocationResult]:

@@ -203,6 +203,15 @@ def test_pod_is_not_evicted_where_others_keep_the_claim() -> None:
     assert {refusal.pod.name for refusal in decisions.refusals} == {"p", "q"}
 
 
+def test_claim_of_another_namespace_is_not_that_of_the_pod() -> None:
+    """Whatever UID it says that it is reserved for: pods use claims of their own namespace."""
+    objects = world(taint())
+    bound = next(each for each in objects if each["kind"] == "ResourceClaim")
+    bound["metadata"]["namespace"] = "elsewhere"
+
+    assert evicted(run(objects)) == []
+
+
 def test_claim_of_a_template_is_freed_with_its_pod() -> None:
     objects = world(taint())
     bound = next(each for each in objects if each["kind"] == "ResourceClaim")
