@@ -172,11 +172,6 @@ class DeviceTaintRule(msgspec.Struct, frozen=True):
     pool: str | None = None
     device: str | None = None
 
-    def selects(self, device: DeviceId) -> bool:
-        """Whether the taint is on `device`."""
-        pairs = ((self.driver, device.driver), (self.pool, device.pool), (self.device, device.device))
-        return self.has_selector and all(wanted is None or wanted == given for wanted, given in pairs)
-
 
 class RequestedDevices(msgspec.Struct, frozen=True):
     """Devices of one class: `exactly`, or one alternative of `firstAvailable`, which then has the name `name`."""

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.strategy_handle import StrategyHandle
+from descheduler.model.device_taints import TaintRules, newest_slices
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.resource_claims import (
@@ -20,9 +21,7 @@ from descheduler.model.resource_claims import (
     AllocationResult,
     DeviceId,
     DeviceTaint,
-    DeviceTaintRule,
     ResourceClaim,
-    ResourceSlice,
 )
 from descheduler.model.selection.taints import NO_EXECUTE, NO_SCHEDULE, Taint, Tolerance, seconds_tolerated
 from descheduler.model.text.duration import later
@@ -213,14 +212,13 @@ class RemovePodsViolatingDeviceTaints:
     def _tainted(self) -> Iterator[tuple[DeviceId, Sequence[DeviceTaint]]]:
         """Devices with taints of these keys and drivers."""
         objects = self._view.snapshot.objects
-        rules: Sequence[DeviceTaintRule] = objects.get(TAINT_RULE_KIND, ())
-        slices: Sequence[ResourceSlice] = objects.get(SLICE_KIND, ())
-        for piece in slices:
+        rules = TaintRules(objects.get(TAINT_RULE_KIND, ()))
+        for piece in newest_slices(objects.get(SLICE_KIND, ())):
             if self._args.drivers and piece.driver not in self._args.drivers:
                 continue
             for device in piece.devices:
                 identity = DeviceId(piece.driver, piece.pool, device.name)
-                taints = [*device.taints, *(rule.taint for rule in rules if rule.selects(identity))]
+                taints = [*device.taints, *rules.on(identity)]
                 taints = [taint for taint in taints if not self._args.keys or taint.key in self._args.keys]
                 if taints:
                     yield identity, taints
@@ -243,15 +241,15 @@ class _Claims:
 
     def __init__(self, snapshot: Snapshot) -> None:
         claims: Sequence[ResourceClaim] = snapshot.objects.get(CLAIM_KIND, ())
-        self._by_pod: dict[str, list[ResourceClaim]] = {}
+        self._by_pod: dict[tuple[str, str], list[ResourceClaim]] = {}
         for claim in claims:
             for consumer in claim.consumers if claim.allocation is not None else ():
                 if consumer.resource == "pods":
-                    self._by_pod.setdefault(consumer.uid, []).append(claim)
+                    self._by_pod.setdefault((claim.namespace, consumer.uid), []).append(claim)
 
     def of(self, pod: Pod) -> Sequence[ResourceClaim]:
         """The claims that `pod` has reserved; those that are made for extended resources are among them."""
-        return self._by_pod.get(pod.uid, ())
+        return self._by_pod.get((pod.namespace, pod.uid), ())
 
 
 def _results(claims: Iterable[ResourceClaim]) -> Iterator[AllocationResult]:

@@ -56,26 +56,32 @@ def test_replacements_get_devices_or_wait_as_was_said(fresh_cluster: Cluster) ->
     assert set(tally.said) == {"lands", "no"}
 
 
-@pytest.mark.parametrize(
+by_slices_and_by_rules = pytest.mark.parametrize(
     "taint_devices",
     [
         pytest.param(tainted, id="by their ResourceSlices"),
         pytest.param(tainted_by_rules, id="by DeviceTaintRules"),
     ],
 )
+
+
+@by_slices_and_by_rules
 def test_pods_leave_tainted_devices_within_their_budgets(cluster: Cluster, taint_devices: TaintDevices) -> None:
     found = left(cluster, "NoSchedule", evict_by_profile, taint_devices)
 
     assert (found.num_evictions, found.num_moved_again, found.num_violations) == (2 * NUM_TAINTED, 0, 0)
 
 
-def test_kube_controller_manager_deletes_pods_for_no_execute_whatever_their_budgets_allow(cluster: Cluster) -> None:
+@by_slices_and_by_rules
+def test_kube_controller_manager_deletes_pods_for_no_execute_whatever_their_budgets_allow(
+    cluster: Cluster, taint_devices: TaintDevices
+) -> None:
     """A run that comes before names all of them and evicts none."""
     runs: list[RunResult] = []
 
     def taint_and_run(cluster: Cluster, devices: Sequence[str], taint: Object) -> None:
         with cluster.asleep():
-            tainted(cluster, devices, taint)
+            taint_devices(cluster, devices, taint)
             runs.append(run_profile(cluster))
 
     found = left(cluster, "NoExecute", lambda _cluster: None, taint_and_run)

@@ -123,6 +123,14 @@ def test_rules_taint_the_devices_that_they_select(selector: Object | None, expec
     assert evicted(run(world(others=[rule(selector)]))) == expected
 
 
+def test_slice_that_a_newer_generation_replaces_taints_nothing() -> None:
+    """The driver has published the device without its taint, and has not deleted the old slice yet."""
+    older = slice_of("a", device("gpu-0", taints=[taint()]), device("gpu-1"), name="older")
+    older["spec"]["pool"]["generation"] = 0
+
+    assert evicted(run(world(others=[older]))) == []
+
+
 def test_reason_names_taint_and_device() -> None:
     (move,) = run(world(taint())).moves
 
@@ -193,6 +201,15 @@ def test_pod_is_not_evicted_where_others_keep_the_claim() -> None:
 
     assert evicted(decisions) == []
     assert {refusal.pod.name for refusal in decisions.refusals} == {"p", "q"}
+
+
+def test_claim_of_another_namespace_is_not_that_of_the_pod() -> None:
+    """Whatever UID it says that it is reserved for: pods use claims of their own namespace."""
+    objects = world(taint())
+    bound = next(each for each in objects if each["kind"] == "ResourceClaim")
+    bound["metadata"]["namespace"] = "elsewhere"
+
+    assert evicted(run(objects)) == []
 
 
 def test_claim_of_a_template_is_freed_with_its_pod() -> None:

@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Iterator, Mapping, Sequence
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from descheduler.model.names import is_extended_resource
-from descheduler.model.node import Node
 from descheduler.model.pod import EXTENDED_CLAIM, Pod
-from descheduler.model.resource_claims import (
-    MOST_CONSUMERS,
-    AllocationResult,
-    ClaimAllocation,
-    DeviceClass,
-    DeviceStatus,
-)
-from descheduler.model.selection.taints import NO_EXECUTE, seconds_tolerated
+from descheduler.model.resource_claims import MOST_CONSUMERS, ClaimAllocation, DeviceStatus
 from descheduler.placement.framework.extension_points import Conclusion, ReasonBits
 from descheduler.placement.framework.obstacle import Code, Fact, Obstacle, Unchecked
+from descheduler.placement.plugins.dynamic_resources.device_world import DeviceWorld
 from descheduler.placement.plugins.dynamic_resources.extended import claim_of_extended_resources
-from descheduler.placement.plugins.dynamic_resources.grants import ClaimGrants, ClaimReserving, Granted, GrantedClaim
+from descheduler.placement.plugins.dynamic_resources.grants import ClaimReserving, Granted, GrantedClaim
 from descheduler.placement.plugins.dynamic_resources.pod_claims import NamedClaim
-from descheduler.placement.plugins.dynamic_resources.pools import DevicePools, PoolKey
 from descheduler.placement.plugins.dynamic_resources.reasons import (
     BRIEF_BIT,
     AttemptFailure,
@@ -33,25 +23,18 @@ from descheduler.placement.plugins.dynamic_resources.reasons import (
     DeviceFault,
     for_now,
 )
-from descheduler.placement.plugins.dynamic_resources.requests import AskedClaim, DeviceSelectors
-from descheduler.placement.plugins.dynamic_resources.rules import DeviceRules
+from descheduler.placement.plugins.dynamic_resources.requests import AskedClaim
 from descheduler.placement.plugins.dynamic_resources.search.allocation import (
     MOST_ALTERNATIVES,
     AllocationOutcome,
     NodeAnswer,
-    allocate,
     is_available,
 )
-from descheduler.placement.plugins.dynamic_resources.search.misses import device_misses
-from descheduler.placement.plugins.dynamic_resources.usage import DeviceUsage
-from descheduler.placement.plugins.helper.device_resources import IMPLICIT, ServedResources
+from descheduler.placement.plugins.helper.device_resources import IMPLICIT
 from descheduler.placement.shadow.node_masks import BoolMask
 
-__all__ = ["ClaimsOnNodes", "DeviceWorld"]
+__all__ = ["ClaimsOnNodes", "extended_resources"]
 
-_MOST_KEPT = 256
-"""Lists of claims whose answers are kept, one a node."""
-_PLACES = {outcome: place for place, outcome in enumerate(AllocationOutcome)}
 _FITS = NodeAnswer(AllocationOutcome.FITS)
 _FAULTS = {
     AllocationOutcome.NO_DEVICES: DeviceFault.NO_DEVICES,
@@ -60,112 +43,6 @@ _FAULTS = {
 }
 _BITS = [_FAULTS[each].bit if each in _FAULTS else 0 for each in AllocationOutcome]
 _BITS_BY_CODE = np.array([*_BITS, *(bit | BRIEF_BIT for bit in _BITS)], dtype=np.uint32)
-
-
-class DeviceWorld:
-    """The devices of a cluster and who has them, as one scheduler goes by them."""
-
-    def __init__(
-        self,
-        nodes: Sequence[Node],
-        pools: DevicePools,
-        grants: ClaimGrants,
-        rules: DeviceRules,
-        classes: Mapping[str, DeviceClass],
-        served: ServedResources,
-        now: datetime | None,
-    ) -> None:
-        self.nodes = nodes
-        self.grants = grants
-        self.classes = classes
-        self.by_resource = served.classes
-        self.contested = served.contested
-        self.now = now
-        self._pools = pools
-        self._rules = rules
-        self._selectors = DeviceSelectors()
-        # What was asked for is kept as well, so that an identity stands for it.
-        self._asked: dict[int, tuple[object, AskedClaim]] = {}
-        self._by_content: dict[bytes, AskedClaim] = {}
-        self._columns: dict[tuple[int, ...], _Column] = {}
-        self._nodes_by_pool: dict[PoolKey, list[int]] | None = None
-
-    def asked(self, claim: NamedClaim) -> AskedClaim:
-        """What a claim asks for, compiled once for all claims of its content."""
-        key = id(claim.spec)
-        known = self._asked.get(key)
-        if known is None:
-            content = msgspec.json.encode(claim.spec, order="deterministic")
-            made = self._by_content.get(content)
-            if made is None:
-                made = self._by_content[content] = AskedClaim(claim.spec, self.classes, self._selectors)
-            known = self._asked[key] = claim.spec, made
-        return known[1]
-
-    def answers(self, claims: Sequence[AskedClaim]) -> tuple[list[NodeAnswer], NDArray[np.uint8]]:
-        """What the claims would get on each node as it is now, and the outcomes; for the caller alone to keep.
-
-        It is looked for again only where a pool in sight has changed.
-        """
-        key = tuple(map(id, claims))
-        column = self._columns.get(key)
-        usage = self.grants.usage
-        if column is None or column.epoch != usage.epoch:
-            if len(self._columns) >= _MOST_KEPT:
-                self._columns.clear()
-            made = [self._allocate(claims, node) for node in range(len(self.nodes))]
-            outcomes = np.array([*map(_code, made)], dtype=np.uint8)
-            column = self._columns[key] = _Column(made, outcomes)
-        else:
-            changed = {*usage.changed[column.num_seen :]}
-            stale = {node for pool in changed for node in self._seeing().get(pool, ())}
-            for node in stale:
-                answer = column.answers[node] = self._allocate(claims, node)
-                column.outcomes[node] = _code(answer)
-        column.epoch, column.num_seen = usage.epoch, len(usage.changed)
-        return column.answers.copy(), column.outcomes.copy()
-
-    def misses(self, claims: Sequence[NamedClaim], node: int) -> Iterator[str]:
-        """Why a node has too few devices for claims, each a sentence."""
-        asked, where = [(each.title, self.asked(each)) for each in claims], self.nodes[node]
-        yield from device_misses(asked, where, self._pools.seen_from(where), self.grants.usage, self._rules)
-
-    def deletions(self, results: Iterable[AllocationResult]) -> Iterator[str]:
-        """For which taints of these devices pods are deleted that have them, each a sentence."""
-        for result in results:
-            for taint in self._pools.taints_of(result.device):
-                seconds = seconds_tolerated(result.tolerations, taint) if taint.effect == NO_EXECUTE else None
-                if seconds is not None:
-                    what = f"taint {taint.key} of device {'/'.join(result.device)}"
-                    yield f"kube-controller-manager deletes the pod again for {what} (tolerationSeconds: {seconds})"
-
-    def would_fit(self, claims: Sequence[AskedClaim], node: int) -> bool:
-        """Whether a node would have the devices for claims if none were in use."""
-        where = self.nodes[node]
-        return allocate(claims, where, self._pools, DeviceUsage(), self._rules).outcome is AllocationOutcome.FITS
-
-    def _allocate(self, claims: Sequence[AskedClaim], node: int) -> NodeAnswer:
-        return allocate(claims, self.nodes[node], self._pools, self.grants.usage, self._rules)
-
-    def _seeing(self) -> Mapping[PoolKey, Sequence[int]]:
-        """Pool → the nodes that see it."""
-        if self._nodes_by_pool is None:
-            self._nodes_by_pool = {}
-            for place, node in enumerate(self.nodes):
-                for pool in self._pools.seen_from(node):
-                    self._nodes_by_pool.setdefault(pool.key, []).append(place)
-        return self._nodes_by_pool
-
-
-class _Column:
-    """Answers by node, and codes of their outcomes; `num_seen` changes of an `epoch` are worked in."""
-
-    __slots__ = ("answers", "epoch", "num_seen", "outcomes")
-
-    def __init__(self, answers: list[NodeAnswer], outcomes: NDArray[np.uint8]) -> None:
-        self.answers = answers
-        self.outcomes = outcomes
-        self.epoch = self.num_seen = 0
 
 
 class ClaimsOnNodes(ClaimReserving):
@@ -262,7 +139,7 @@ class ClaimsOnNodes(ClaimReserving):
         failing = bits[reached & ((bits & DeviceFault.ERROR.bit) != 0)]
         failed, brief = bool(len(failing)), (bits & BRIEF_BIT) != 0
         self._ends_briefly = bool((failing & BRIEF_BIT).all())
-        doubtful = np.flatnonzero(reached & (outcomes == _PLACES[AllocationOutcome.UNKNOWN]))
+        doubtful = np.flatnonzero(reached & (outcomes == AllocationOutcome.UNKNOWN.code))
         unknown = [answers[node].detail for node in doubtful.tolist()]
         if failed and not is_sampled:
             return Conclusion(ending_bit=DeviceFault.ENDED.bit, is_brief=self._ends_briefly)
@@ -344,7 +221,7 @@ class ClaimsOnNodes(ClaimReserving):
         """What all nodes say of the same claims."""
         number = len(self._world.nodes)
         if not self._asked:
-            fits = np.full(number, _PLACES[AllocationOutcome.FITS], dtype=np.uint8)
+            fits = np.full(number, AllocationOutcome.FITS.code, dtype=np.uint8)
             return np.zeros(number, dtype=np.uint32), [_FITS] * number, fits
         answers, outcomes = self._world.answers(self._asked)
         return _BITS_BY_CODE[outcomes], answers, outcomes
@@ -353,7 +230,7 @@ class ClaimsOnNodes(ClaimReserving):
         """What nodes say on which the scheduler makes a claim of another content, or none."""
         number = len(self._world.nodes)
         bits, answers = np.zeros(number, dtype=np.uint32), [_FITS] * number
-        outcomes = np.full(number, _PLACES[AllocationOutcome.FITS], dtype=np.uint8)
+        outcomes = np.full(number, AllocationOutcome.FITS.code, dtype=np.uint8)
         groups: dict[tuple[int, ...], tuple[list[AskedClaim], list[int]]] = {}
         for node in range(number):
             bits[node] = self._bits_of_resources(node)
@@ -393,11 +270,6 @@ def extended_resources(pod: Pod) -> list[str]:
         for name, amount in pod.spec.requests.items()
         if amount and (is_extended_resource(name) or name.startswith(IMPLICIT))
     )
-
-
-def _code(answer: NodeAnswer) -> int:
-    """The place of the outcome, and with a brief one as many places more as there are."""
-    return _PLACES[answer.outcome] + (len(_PLACES) if answer.is_brief else 0)
 
 
 def _statuses(claim: NamedClaim) -> Sequence[DeviceStatus]:

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
+from functools import cached_property
 from typing import NamedTuple
 
+from descheduler.model.device_taints import TaintRules
 from descheduler.model.node import Node
 from descheduler.model.resource_claims import (
     CounterSet,
@@ -20,6 +22,7 @@ from descheduler.model.resource_claims import (
 )
 from descheduler.model.selection.taints import NO_EXECUTE, NO_SCHEDULE, Taint
 from descheduler.placement.plugins.dynamic_resources.rules import DeviceRules
+from descheduler.placement.plugins.dynamic_resources.slices_by_node import SlicesByNode
 
 __all__ = ["DevicePool", "DevicePools", "PoolDevice", "PoolKey", "PoolState"]
 
@@ -51,13 +54,13 @@ class PoolDevice:
 
     __slots__ = ("body", "id", "reach", "slice_reach", "taints")
 
-    def __init__(self, body: SliceDevice, piece: ResourceSlice, rules: Sequence[DeviceTaintRule]) -> None:
+    def __init__(self, body: SliceDevice, piece: ResourceSlice, rules: TaintRules) -> None:
         self.id = DeviceId(piece.driver, piece.pool, body.name)
         self.body = body
         self.slice_reach = piece.reach
         self.reach: NodeReach | None = body.reach if piece.is_per_device else None
         """The nodes that can use it, where not all that see its slice can."""
-        taints = (*body.taints, *(rule.taint for rule in rules if rule.selects(self.id)))
+        taints = (*body.taints, *rules.on(self.id))
         self.taints: tuple[Taint, ...] = tuple(taint for taint in taints if taint.effect in _HARD)
 
     @property
@@ -73,7 +76,7 @@ class DevicePool:
     or not.
     """
 
-    __slots__ = ("consumers", "counters", "devices", "has_bindings", "key", "state")
+    __slots__ = ("consumers", "counters", "devices", "has_bindings", "is_alike", "key", "state")
 
     def __init__(
         self,
@@ -89,6 +92,8 @@ class DevicePool:
         self.counters = counters
         self.consumers = consumers
         self.has_bindings = any(device.body.binding_conditions for device in devices)
+        self.is_alike = not any(device.reach is not None or device.body.binds_to_node for device in devices)
+        """Whether all nodes that see it can use the same of it."""
 
     @property
     def name(self) -> str:
@@ -104,44 +109,63 @@ class DevicePool:
 class _Piece:
     """A slice with its devices made up."""
 
-    __slots__ = ("devices", "slice")
+    __slots__ = ("devices", "pool", "slice")
 
-    def __init__(self, piece: ResourceSlice, rules: Sequence[DeviceTaintRule]) -> None:
+    def __init__(self, piece: ResourceSlice, rules: TaintRules) -> None:
         self.slice = piece
+        self.pool = PoolKey(piece.driver, piece.pool)
         self.devices = tuple(PoolDevice(device, piece, rules) for device in piece.devices)
 
-    def is_seen(self, node: Node) -> bool:
-        """Whether the slice is in sight of `node`."""
-        if self.slice.is_per_device:
-            return any(device.body.reach.holds(node.name, node.labels) for device in self.devices)
-        return self.slice.reach.holds(node.name, node.labels)
+
+class _Pieces:
+    """Slices of one generation of a pool; what they hold together is found out once, however many nodes see them."""
+
+    def __init__(self, pieces: Sequence[_Piece]) -> None:
+        self.pieces = pieces
+
+    @cached_property
+    def numbers(self) -> frozenset[int]:
+        """Of how many slices each says that the pool has."""
+        return frozenset(each.slice.num_slices for each in self.pieces)
+
+    @cached_property
+    def counters(self) -> Mapping[str, Mapping[str, int]] | None:
+        """The sets of counters; None where a name is there twice, or a device consumes what no set has."""
+        sets = [each for piece in self.pieces for each in piece.slice.shared_counters]
+        counters = {each.name: each.counters for each in sets}
+        uses = [use for piece in self.pieces for device in piece.devices for use in device.body.consumes]
+        is_valid = len(counters) == len(sets) and all(_is_defined(use, counters) for use in uses)
+        return counters if is_valid else None
+
+    @cached_property
+    def consumers(self) -> tuple[PoolDevice, ...]:
+        """All devices that consume counters."""
+        return tuple(device for piece in self.pieces for device in piece.devices if device.body.consumes)
 
 
 class DevicePools:
     """The pools of one snapshot, by node. What a node sees is found out once."""
 
     def __init__(
-        self, slices: Iterable[ResourceSlice], taint_rules: Sequence[DeviceTaintRule], rules: DeviceRules
+        self, slices: Sequence[ResourceSlice], taint_rules: Iterable[DeviceTaintRule], rules: DeviceRules
     ) -> None:
-        self._rules = rules
-        self._by_node: dict[str, list[_Piece]] = {}
-        self._shared: list[_Piece] = []
-        self._of_pool: dict[PoolKey, list[_Piece]] = {}
+        tainting = TaintRules(taint_rules if rules.has_taint_rules else ())
+        self._pieces = [_Piece(each, tainting) for each in slices]
+        self._by_node = SlicesByNode(slices, sees_counters_by_node=rules.sees_counters_by_node)
+        found: dict[PoolKey, dict[int, list[_Piece]]] = {}
+        for piece in self._pieces:
+            found.setdefault(piece.pool, {}).setdefault(piece.slice.generation, []).append(piece)
+        self._generations = {
+            pool: {number: _Pieces(pieces) for number, pieces in generations.items()}
+            for pool, generations in found.items()
+        }
         self._seen: dict[str, tuple[DevicePool, ...]] = {}
         self._made: dict[tuple[int, ...], DevicePool] = {}
-        tainting = taint_rules if rules.has_taint_rules else ()
-        for each in slices:
-            piece = _Piece(each, tainting)
-            self._of_pool.setdefault(PoolKey(each.driver, each.pool), []).append(piece)
-            if each.reach.node_name and not (each.shared_counters and not rules.sees_counters_by_node):
-                self._by_node.setdefault(each.reach.node_name, []).append(piece)
-            else:
-                self._shared.append(piece)
 
     def taints_of(self, device: DeviceId) -> tuple[Taint, ...]:
         """The taints that matter of a device; none of one that is in no slice any more."""
-        pieces = self._of_pool.get(PoolKey(device.driver, device.pool), ())
-        return next((each.taints for piece in pieces for each in piece.devices if each.id == device), ())
+        found = self._devices.get(device)
+        return () if found is None else found.taints
 
     def seen_from(self, node: Node) -> tuple[DevicePool, ...]:
         """The pools in sight of `node`, in the order in which their devices are tried."""
@@ -150,12 +174,16 @@ class DevicePools:
             known = self._seen[node.name] = tuple(self._gathered(node))
         return known
 
+    @cached_property
+    def _devices(self) -> Mapping[DeviceId, PoolDevice]:
+        """The devices as the newest generation of their pool has them."""
+        newest = [generations[max(generations)] for generations in self._generations.values()]
+        return {device.id: device for each in newest for piece in each.pieces for device in piece.devices}
+
     def _gathered(self, node: Node) -> list[DevicePool]:
         pieces: dict[PoolKey, list[_Piece]] = {}
-        always = not self._rules.sees_counters_by_node
-        for piece in (*self._by_node.get(node.name, ()), *self._shared):
-            if piece.is_seen(node) or (always and piece.slice.shared_counters):
-                pieces.setdefault(PoolKey(piece.slice.driver, piece.slice.pool), []).append(piece)
+        for place in self._by_node.seen_from(node):
+            pieces.setdefault(self._pieces[place].pool, []).append(self._pieces[place])
         pools = [self._pool(key, found) for key, found in pieces.items()]
         return sorted(pools, key=lambda pool: (pool.has_bindings, pool.key))
 
@@ -170,32 +198,21 @@ class DevicePools:
         newest = max(piece.slice.generation for piece in in_sight)
         kept = sorted((each for each in in_sight if each.slice.generation == newest), key=lambda each: each.slice.name)
         devices = tuple(device for piece in kept for device in piece.devices)
-        all_of_it = self._of_pool[key]
-        same = [each for each in all_of_it if each.slice.generation == newest]
-        if len({each.slice.num_slices for each in same}) > 1:
+        generation = self._generations[key][newest]
+        if len(generation.numbers) > 1:
             return DevicePool(key, devices, PoolState.UNKNOWN)
-        whole = kept
-        if len(kept) != kept[0].slice.num_slices:
-            if any(each.slice.generation > newest for each in all_of_it):
+        known, number = generation, kept[0].slice.num_slices
+        if len(kept) == number < len(generation.pieces):
+            known = _Pieces(kept)
+        elif len(kept) != number:
+            if newest < max(self._generations[key]):
                 return DevicePool(key, (), PoolState.OBSOLETE)
-            if len(same) != kept[0].slice.num_slices:
+            if len(generation.pieces) != number:
                 return DevicePool(key, devices, PoolState.INCOMPLETE)
-            whole = same
-        return _complete(key, devices, whole, same)
-
-
-def _complete(
-    key: PoolKey, devices: tuple[PoolDevice, ...], known: Sequence[_Piece], all_of_it: Sequence[_Piece]
-) -> DevicePool:
-    """A pool of which no slice is missing; `known` are the slices whose counters and consumers are looked at."""
-    names = [device.id.device for device in devices]
-    sets = [each for piece in known for each in piece.slice.shared_counters]
-    counters = {each.name: each.counters for each in sets}
-    uses = [use for piece in known for device in piece.devices for use in device.body.consumes]
-    if len({*names}) < len(names) or len(counters) < len(sets) or not all(_is_defined(use, counters) for use in uses):
-        return DevicePool(key, devices, PoolState.INVALID)
-    consumers = tuple(device for piece in all_of_it for device in piece.devices if device.body.consumes)
-    return DevicePool(key, devices, PoolState.COMPLETE, counters, consumers)
+        names = [device.id.device for device in devices]
+        if len({*names}) < len(names) or known.counters is None:
+            return DevicePool(key, devices, PoolState.INVALID)
+        return DevicePool(key, devices, PoolState.COMPLETE, known.counters, generation.consumers)
 
 
 def _is_defined(use: CounterSet, counters: Mapping[str, Mapping[str, int]]) -> bool:

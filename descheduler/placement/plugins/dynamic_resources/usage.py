@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from descheduler.model.resource_claims import AllocationResult, DeviceId
-from descheduler.placement.plugins.dynamic_resources.pools import PoolKey
+from descheduler.placement.plugins.dynamic_resources.pools import DevicePool, PoolKey
 
 __all__ = ["DeviceUsage"]
 
@@ -18,7 +18,7 @@ _LONGEST_EPOCH = 10_000
 class DeviceUsage:
     """What allocations took of all devices.
 
-    `changed` are the pools that have changed, each time once more, since the beginning of an `epoch`: a search over
+    `changed` are the devices that have changed, each time once more, since the beginning of an `epoch`: a search over
     many plans changes them millions of times.
     """
 
@@ -27,8 +27,10 @@ class DeviceUsage:
         self._shares: Counter[DeviceId] = Counter()
         self._sized_shares: Counter[DeviceId] = Counter()
         self._consumed: dict[DeviceId, Counter[str]] = {}
-        self.changed: list[PoolKey] = []
+        self.changed: list[DeviceId] = []
         self.epoch = 0
+        self._free: dict[DevicePool, Sequence[int]] = {}
+        self._kept_free: dict[PoolKey, list[DevicePool]] = {}
 
     def change(self, results: Iterable[AllocationResult], sign: int) -> None:
         """Takes the devices of an allocation (`sign` 1), or gives them back (-1)."""
@@ -42,17 +44,28 @@ class DeviceUsage:
                     self._consume(each.device, each.consumed, sign)
             else:
                 _add(self._whole, each.device, sign)
-            self._note(PoolKey(each.device.driver, each.device.pool))
+            self._note(each.device)
+            for pool in self._kept_free.pop(PoolKey(each.device.driver, each.device.pool), ()):
+                del self._free[pool]
 
-    def _note(self, pool: PoolKey) -> None:
+    def _note(self, device: DeviceId) -> None:
         if len(self.changed) >= _LONGEST_EPOCH:
             self.changed.clear()
             self.epoch += 1
-        self.changed.append(pool)
+        self.changed.append(device)
 
     def is_taken(self, device: DeviceId) -> bool:
         """Whether it is in use as a whole."""
         return device in self._whole
+
+    def free_in(self, pool: DevicePool) -> Sequence[int]:
+        """The places of the devices of a pool that are not in use as a whole, ascending."""
+        known = self._free.get(pool)
+        if known is None:
+            known = [place for place, device in enumerate(pool.devices) if device.id not in self._whole]
+            self._free[pool] = known
+            self._kept_free.setdefault(pool.key, []).append(pool)
+        return known
 
     def is_shared(self, device: DeviceId) -> bool:
         """Whether it has a share in use."""

@@ -11,7 +11,7 @@ from descheduler.placement.framework.attempt import put_on_node
 from descheduler.placement.framework.scheduler import Scheduler
 from descheduler.placement.plugins.dynamic_resources import usage
 from descheduler.placement.plugins.dynamic_resources.grants import ClaimLedger
-from tests.builders import node_object
+from tests.builders import Object, node_object
 from tests.placement.plugins.dynamic_resources.worlds import (
     GPU,
     claim,
@@ -37,9 +37,25 @@ def world(drawn: random.Random) -> tuple[Scheduler, list[Pod]]:
         *(node_object(name) for name in NODES),
         *(slice_of(name, *(device(f"gpu-{n}", {"m": "AB"[n % 2]}) for n in range(3))) for name in NODES),
         slice_of("", device("shared"), pool="everywhere", allNodes=True),
+        *_parts_of_one_card(),
         *(claim(name, request("r", *_drawn_selector(drawn), count=drawn.choice([1, 2]))) for name in names),
     ]
     return scheduler_of(*objects), [claiming(f"pod-of-{name}", name) for name in names]
+
+
+def _parts_of_one_card() -> list[Object]:
+    """One for each node, and two of them use the card up."""
+    counters = [{"name": "card", "counters": {"parts": {"value": "2"}}}]
+    use = [{"counterSet": "card", "counters": {"parts": {"value": "1"}}}]
+    parts = [
+        slice_of(name, device(f"part-{name}", {"m": "A"}, consumesCounters=use), pool="card", name=f"card-{name}")
+        for name in NODES
+    ]
+    pieces = [slice_of("", pool="card", name="card", allNodes=True, sharedCounters=counters), *parts]
+    del pieces[0]["spec"]["devices"]
+    for piece in pieces:
+        piece["spec"]["pool"]["resourceSliceCount"] = len(pieces)
+    return pieces
 
 
 def _drawn_selector(drawn: random.Random) -> list[str]:

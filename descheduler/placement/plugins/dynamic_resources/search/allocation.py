@@ -33,6 +33,14 @@ class AllocationOutcome(Enum):
     ERROR = "error"
     UNKNOWN = "unknown"
 
+    @property
+    def code(self) -> int:
+        """Its place among all."""
+        return _CODES[self]
+
+
+_CODES = {outcome: place for place, outcome in enumerate(AllocationOutcome)}
+
 
 class NodeAnswer(msgspec.Struct, frozen=True):
     """The outcome on one node; `detail` says what an error is, or what is unknown. `claim` is the place of the claim at
@@ -45,6 +53,11 @@ class NodeAnswer(msgspec.Struct, frozen=True):
     detail: str = ""
     claim: int | None = None
     is_brief: bool = False
+
+    @property
+    def code(self) -> int:
+        """The code of the outcome, and with a brief one as many more as there are outcomes."""
+        return self.outcome.code + (len(_CODES) if self.is_brief else 0)
 
 
 def allocate(

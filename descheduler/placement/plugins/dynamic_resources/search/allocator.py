@@ -7,6 +7,7 @@ for all devices each is tried, as another error may come of it.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from operator import itemgetter
@@ -80,8 +81,7 @@ class DeviceSearch:
         self._rules = rules
         self._steps_left = most_steps
         self._pools = pools
-        usable = [pool for pool in pools if pool.state is PoolState.COMPLETE]
-        self._found = [_Found(pool, device) for pool in usable for device in pool.devices]
+        self._usable = [pool for pool in pools if pool.state is PoolState.COMPLETE]
         self._all: _Ready = {}
         self._accounts = CounterAccounts(usage, counts_by_driver=rules.counts_by_driver)
         keeps = rules.keeps_distinct_values
@@ -128,7 +128,8 @@ class DeviceSearch:
             what = "is being updated" if troubled[0].is_changing else "is invalid"
             text = f"request {asked.name}: all devices, but pool {troubled[0].name} {what}"
             raise AttemptError(text, claim, is_brief=all(pool.is_changing for pool in troubled))
-        self._all[asked] = [found for found in self._found if self._is_among_all(asked, found.device)]
+        found = (_Found(pool, device) for pool in self._usable for device in pool.devices)
+        self._all[asked] = [each for each in found if self._is_among_all(asked, each.device)]
         return len(self._all[asked])
 
     def _is_among_all(self, asked: AskedDevices, device: PoolDevice) -> bool:
@@ -189,8 +190,7 @@ class DeviceSearch:
 
     def _take_any(self, asked: AskedDevices, place: _Place) -> bool:
         failed: set[Hashable] = set()
-        for index in range(place.start, len(self._found)):
-            found = self._found[index]
+        for index, found in self._from(place.start, asked):
             if self._is_in_use(asked, found.device, place):
                 continue
             if failed and self._kind(found.device) in failed:
@@ -204,6 +204,17 @@ class DeviceSearch:
             if not self._all and not asked.has_admin_access:
                 failed.add(self._kind(found.device))
         return False
+
+    def _from(self, start: int, asked: AskedDevices) -> Iterator[tuple[int, _Found]]:
+        """The devices from a place on, each with its own, but for those that others have and the request cannot get."""
+        first = 0
+        for pool in self._usable:
+            if start < first + len(pool.devices):
+                open_ones = range(len(pool.devices)) if asked.has_admin_access else self._usage.free_in(pool)
+                for number in range(bisect_left(open_ones, start - first), len(open_ones)):
+                    place = open_ones[number]
+                    yield first + place, _Found(pool, pool.devices[place])
+            first += len(pool.devices)
 
     def _count_step(self) -> None:
         self._steps_left -= 1

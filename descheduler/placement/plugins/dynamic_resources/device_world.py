@@ -1,0 +1,165 @@
+"""The devices of a cluster for the claims of any pod: what each node would give now, and why not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from descheduler.model.node import Node
+from descheduler.model.resource_claims import AllocationResult, DeviceClass, DeviceId
+from descheduler.model.selection.taints import NO_EXECUTE, seconds_tolerated
+from descheduler.placement.plugins.dynamic_resources.grants import ClaimGrants
+from descheduler.placement.plugins.dynamic_resources.pod_claims import NamedClaim
+from descheduler.placement.plugins.dynamic_resources.pools import DevicePool, DevicePools, PoolKey
+from descheduler.placement.plugins.dynamic_resources.requests import AskedClaim, DeviceSelectors
+from descheduler.placement.plugins.dynamic_resources.rules import DeviceRules
+from descheduler.placement.plugins.dynamic_resources.search.allocation import AllocationOutcome, NodeAnswer, allocate
+from descheduler.placement.plugins.dynamic_resources.search.misses import device_misses
+from descheduler.placement.plugins.dynamic_resources.usage import DeviceUsage
+from descheduler.placement.plugins.helper.device_resources import ServedResources
+
+__all__ = ["DeviceWorld"]
+
+_MOST_KEPT = 256
+"""Lists of claims whose answers are kept, one a node."""
+
+
+class DeviceWorld:
+    """The devices of a cluster and who has them, as one scheduler goes by them."""
+
+    def __init__(
+        self,
+        nodes: Sequence[Node],
+        pools: DevicePools,
+        grants: ClaimGrants,
+        rules: DeviceRules,
+        classes: Mapping[str, DeviceClass],
+        served: ServedResources,
+        now: datetime | None,
+    ) -> None:
+        self.nodes = nodes
+        self.grants = grants
+        self.classes = classes
+        self.by_resource = served.classes
+        self.contested = served.contested
+        self.now = now
+        self._pools = pools
+        self._rules = rules
+        self._selectors = DeviceSelectors()
+        # What was asked for is kept as well, so that an identity stands for it.
+        self._asked: dict[int, tuple[object, AskedClaim]] = {}
+        self._by_content: dict[bytes, AskedClaim] = {}
+        self._columns: dict[tuple[int, ...], _Column] = {}
+        self._concerned: _Concerned | None = None
+
+    def asked(self, claim: NamedClaim) -> AskedClaim:
+        """What a claim asks for, compiled once for all claims of its content."""
+        key = id(claim.spec)
+        known = self._asked.get(key)
+        if known is None:
+            content = msgspec.json.encode(claim.spec, order="deterministic")
+            made = self._by_content.get(content)
+            if made is None:
+                made = self._by_content[content] = AskedClaim(claim.spec, self.classes, self._selectors)
+            known = self._asked[key] = claim.spec, made
+        return known[1]
+
+    def answers(self, claims: Sequence[AskedClaim]) -> tuple[list[NodeAnswer], NDArray[np.uint8]]:
+        """What the claims would get on each node as it is now, and the outcomes; for the caller alone to keep.
+
+        It is looked for again only where a device in sight, or a counter, has come into use or is free again.
+        """
+        key = tuple(map(id, claims))
+        column = self._columns.get(key)
+        usage = self.grants.usage
+        if column is None or column.epoch != usage.epoch:
+            if len(self._columns) >= _MOST_KEPT:
+                self._columns.clear()
+            column = self._columns[key] = _Column(len(self.nodes))
+            stale: Iterable[int] = range(len(self.nodes))
+        else:
+            stale = self._concerned_by({*usage.changed[column.num_seen :]})
+        for node, answer in self._allocate(claims, stale):
+            column.answers[node], column.outcomes[node] = answer, answer.code
+        column.epoch, column.num_seen = usage.epoch, len(usage.changed)
+        return column.answers.copy(), column.outcomes.copy()
+
+    def misses(self, claims: Sequence[NamedClaim], node: int) -> Iterator[str]:
+        """Why a node has too few devices for claims, each a sentence."""
+        asked, where = [(each.title, self.asked(each)) for each in claims], self.nodes[node]
+        yield from device_misses(asked, where, self._pools.seen_from(where), self.grants.usage, self._rules)
+
+    def deletions(self, results: Iterable[AllocationResult]) -> Iterator[str]:
+        """For which taints of these devices pods are deleted that have them, each a sentence."""
+        for result in results:
+            for taint in self._pools.taints_of(result.device):
+                seconds = seconds_tolerated(result.tolerations, taint) if taint.effect == NO_EXECUTE else None
+                if seconds is not None:
+                    what = f"taint {taint.key} of device {'/'.join(result.device)}"
+                    yield f"kube-controller-manager deletes the pod again for {what} (tolerationSeconds: {seconds})"
+
+    def would_fit(self, claims: Sequence[AskedClaim], node: int) -> bool:
+        """Whether a node would have the devices for claims if none were in use."""
+        where = self.nodes[node]
+        return allocate(claims, where, self._pools, DeviceUsage(), self._rules).outcome is AllocationOutcome.FITS
+
+    def _allocate(self, claims: Sequence[AskedClaim], nodes: Iterable[int]) -> Iterator[tuple[int, NodeAnswer]]:
+        """What each of the nodes has for the claims; nodes that see the same devices are asked once."""
+        known: dict[Sequence[DevicePool], NodeAnswer] = {}
+        for place in nodes:
+            node = self.nodes[place]
+            seen = self._pools.seen_from(node)
+            answer = known.get(seen)
+            if answer is None:
+                answer = allocate(claims, node, self._pools, self.grants.usage, self._rules)
+                if all(pool.is_alike for pool in seen):
+                    known[seen] = answer
+            yield place, answer
+
+    def _concerned_by(self, changed: Iterable[DeviceId]) -> Iterable[int]:
+        """The nodes that may have others for a claim now."""
+        if self._concerned is None:
+            self._concerned = _Concerned(self.nodes, self._pools)
+        return self._concerned.by(changed)
+
+
+class _Column:
+    """Answers by node, and codes of their outcomes; `num_seen` changes of an `epoch` are worked in."""
+
+    __slots__ = ("answers", "epoch", "num_seen", "outcomes")
+
+    def __init__(self, num_nodes: int) -> None:
+        self.answers = [NodeAnswer(AllocationOutcome.UNKNOWN)] * num_nodes
+        self.outcomes = np.zeros(num_nodes, dtype=np.uint8)
+        self.epoch = self.num_seen = 0
+
+
+class _Concerned:
+    """Which nodes a device concerns: those that see it, and those that see counters of its pool."""
+
+    def __init__(self, nodes: Sequence[Node], pools: DevicePools) -> None:
+        self._by_device: dict[DeviceId, list[list[int]]] = {}
+        self._by_counters: dict[PoolKey, list[list[int]]] = {}
+        seeing: dict[DevicePool, list[int]] = {}
+        for place, node in enumerate(nodes):
+            for pool in pools.seen_from(node):
+                seeing.setdefault(pool, []).append(place)
+        for pool, places in seeing.items():
+            if pool.consumers:
+                self._by_counters.setdefault(pool.key, []).append(places)
+            for device in pool.devices:
+                self._by_device.setdefault(device.id, []).append(places)
+
+    def by(self, devices: Iterable[DeviceId]) -> Iterable[int]:
+        """The nodes that any of the devices concerns, each once."""
+        found: dict[int, list[int]] = {}
+        for each in devices:
+            for places in self._by_device.get(each, ()):
+                found[id(places)] = places
+            for places in self._by_counters.get(PoolKey(each.driver, each.pool), ()):
+                found[id(places)] = places
+        return {place for places in found.values() for place in places}
