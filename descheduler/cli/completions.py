@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +14,9 @@ if TYPE_CHECKING:
     from descheduler.cluster.snapshot import Snapshot
 
 __all__ = ["complete_context", "complete_file", "complete_namespace", "names_in_dump"]
+
+_PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/:@%+=,-]*")
+"""Names that shells take as they are. Others, which a dump or a kubeconfig can hold, could be run as commands."""
 
 
 def complete_file(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -38,7 +42,8 @@ def names_in_dump(ctx: click.Context, type_name: str) -> list[str]:
     Pods are those of the namespace that is named before, or named with theirs.
     """
     snapshot = _dump(ctx.params.get("snapshot"))
-    return sorted(set(_names(snapshot, type_name, ctx.params.get("namespace")))) if snapshot else []
+    names = set(_names(snapshot, type_name, ctx.params.get("namespace"))) if snapshot else set()
+    return sorted(filter(_PLAIN.fullmatch, names))
 
 
 def _names(snapshot: Snapshot, type_name: str, namespace: object) -> Iterator[str]:
@@ -68,4 +73,4 @@ def _dump(named: object) -> Snapshot | None:
 
 
 def _offered(names: Iterable[str], incomplete: str) -> list[CompletionItem]:
-    return [CompletionItem(name) for name in names if name.startswith(incomplete)]
+    return [CompletionItem(name) for name in names if name.startswith(incomplete) and _PLAIN.fullmatch(name)]

@@ -40,8 +40,13 @@ skips_broken_objects = click.option(
 )
 
 
-def takes_snapshot(snapshot_help: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def takes_snapshot(
+    snapshot_help: str, *, can_evict: bool = False
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Adds `--snapshot`, `--now` and `--skip-broken-objects`; `snapshot_help` is the help of the first."""
+    now_help = "Time that ages are computed at; by default the time of the dump, else now."
+    if can_evict:
+        now_help += " A run that evicts warns of a time that is not now."
 
     def add(command: Callable[..., Any]) -> Callable[..., Any]:
         for option in reversed(
@@ -58,8 +63,7 @@ def takes_snapshot(snapshot_help: str) -> Callable[[Callable[..., Any]], Callabl
                     "--now",
                     callback=read_instant,
                     metavar="RFC3339",
-                    help="Time that ages are computed at; by default the time of the dump, else now. A run that "
-                    "evicts warns of a time that is not now.",
+                    help=now_help,
                 ),
                 skips_broken_objects,
             )

@@ -126,7 +126,7 @@ class Guide(Protocol):
 
 
 class PreparedObjective(Guide, Protocol):
-    """An objective over one problem."""
+    """An objective over one problem, to inherit from. All but `vary` has to be given."""
 
     def value(self, assignment: Ints) -> Value:
         """How good the assignment is."""
@@ -157,7 +157,8 @@ class PreparedObjective(Guide, Protocol):
 
     def vary(self, placement: Arrangement, rng: np.random.Generator, budget: Budget) -> bool:
         """Betters the placement by a search of its own until `budget` is over; False where there is no such search."""
-        ...
+        del placement, rng, budget
+        return False
 
     def neighbourhood(self, placement: Arrangement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
         """A piece of some `num_pods` pods worth solving anew; None: nothing is left to gain."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -75,6 +76,22 @@ def test_contexts_of_the_kubeconfig_are_offered(tmp_path: Path) -> None:
 
     assert completed(f"descheduler run --kubeconfig {file} --context prod") == ["plain,prod-eu", "plain,prod-us"]
     assert completed(f"descheduler run --kubeconfig {file}-gone --context prod") == []
+
+
+def test_names_that_a_shell_would_run_or_expand_are_not_offered(tmp_path: Path) -> None:
+    hostile = ["$(reboot)", "`reboot`", "a;b", "a b", "*", "-rf", "~root", "a\nb", "\x1b[31m", "it's"]
+    nodes = [{"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}} for name in ("good-1", *hostile)]
+    dump = tmp_path / "dump.json"
+    dump.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": nodes}))
+    config = tmp_path / "config"
+    contexts = [{"name": name} for name in ("arn:aws:eks:eu:1:cluster/a", "me@prod", *hostile)]
+    config.write_text(json.dumps({"apiVersion": "v1", "kind": "Config", "contexts": contexts}))
+
+    assert completed(f"descheduler explain --snapshot {dump} node ") == ["plain,good-1"]
+    assert completed(f"descheduler run --kubeconfig {config} --context ") == [
+        "plain,arn:aws:eks:eu:1:cluster/a",
+        "plain,me@prod",
+    ]
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

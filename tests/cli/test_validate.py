@@ -213,7 +213,7 @@ def test_strategies_in_a_policy_of_today_point_to_the_conversion(descheduler: De
 
     ended = descheduler("validate", file)
 
-    assert ended.err == (
+    assert ended.err.startswith(
         f"warning: {file}:3:1: strategies: is a field of descheduler/v1alpha1, ignored; convert the strategies to "
         "profiles, see docs/how-to/from-upstream.md\n"
     )
@@ -322,6 +322,29 @@ def _is_found_for_later(plan: dict[str, Any]) -> bool:
     """Whether a plugin has found nodes that it relieves when a later run finds them in the same state."""
     found = [plugin["facts"]["whyNothing"] for plugin in plan["plugins"] if plugin["facts"]]
     return any("in a row" in text for text in [*found, *(refusal["message"] for refusal in plan["refusals"])])
+
+
+@pytest.mark.parametrize(
+    ("profiles", "field"),
+    [
+        pytest.param("", "profiles", id="without profiles"),
+        pytest.param(
+            "profiles:\n  - name: a\n    pluginConfig: [{name: PodLifeTime, args: {maxPodLifeTimeSeconds: 9}}]\n",
+            "profiles[0].plugins",
+            id="a plugin that is configured and not enabled",
+        ),
+    ],
+)
+def test_policy_that_enables_no_plugin_is_a_warning(
+    descheduler: Descheduler, tmp_path: Path, profiles: str, field: str
+) -> None:
+    file = tmp_path / "policy.yaml"
+    file.write_text(f"apiVersion: descheduler/v1alpha2\nkind: DeschedulerPolicy\n{profiles}")
+
+    ended = descheduler("validate", str(file))
+
+    message = "no plugin is enabled under deschedule or balance, so no pod is selected"
+    assert (ended.code, ended.err.splitlines()[-1]) == (0, f"warning: {file}: {field}: {message}")
 
 
 def test_limit_that_limits_nothing_is_a_warning(descheduler: Descheduler, tmp_path: Path) -> None:

@@ -344,6 +344,7 @@ REFUSED: Mapping[str, tuple[str, str]] = {
     "a mapping for a list": ("tolerations: {key: dedicated, operator: Exists}\n", "/tolerations"),
     "containers by name": ("initContainers: {wait: {image: busybox}}\n", "/initContainers"),
     "a list for a mapping": ("resources: {limits: [cpu]}\n", "/resources/limits"),
+    "a flag left empty": ("cmdOptions: {dry-run: ''}\n", "/cmdOptions/dry-run"),
     "a list of flags": ("cmdOptions: [--v=3]\n", "/cmdOptions"),
     "flags with dashes": ("cmdOptions: {--v: 3}\n", "cmdOptions: --v is not the name of a flag"),
     "flags with a blank": ("cmdOptions: {a b: c}\n", "cmdOptions: a b is not the name of a flag"),

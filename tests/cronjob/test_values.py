@@ -165,6 +165,9 @@ def test_schema_takes(changes: str) -> None:
             "cmdOptions: {deadline: 5}", "cmdOptions.deadline: 5 is not of type", id="a deadline without unit"
         ),
         pytest.param("cmdOptions: {v: [1]}", "cmdOptions.v: [1] is not of type", id="a list for a flag"),
+        pytest.param("cmdOptions: {dry-run: ''}", "cmdOptions.dry-run: '' is not one of", id="a dry run left empty"),
+        pytest.param("cmdOptions: {dry_run: maybe}", "cmdOptions.dry_run: 'maybe'", id="a dry run, maybe"),
+        pytest.param("cmdOptions: {v: ''}", "cmdOptions.v: '' ", id="an empty text for a flag"),
         pytest.param("kind: DaemonSet", "kind: 'DaemonSet' is not one of", id="a DaemonSet"),
         pytest.param("deschedulerPolicy: {kind: Policy}", "deschedulerPolicy.kind: 'Policy'", id="no kind of policy"),
         pytest.param("podLabels: {a: 1}", "podLabels.a: 1 is not of type", id="a label that is a number"),

@@ -155,3 +155,13 @@ def remembered() -> str:
 def test_damaged_text_is_refused_or_read_and_ends_no_run(text: Any, read: Callable[[bytes], None]) -> None:
     for each in damaged(text, seed=7):
         read(each)
+
+
+def test_status_of_a_version_without_shards_is_read() -> None:
+    document = json.loads(told())
+    del document["runs"][0]["shard"]
+
+    status = StatusDocument.decoded(json.dumps(document))
+
+    assert status.runs[0].shard is None
+    assert json.loads(status.encoded())["runs"][0]["shard"] is None

@@ -325,7 +325,7 @@ def test_webhook_is_not_told_of_a_run_that_finds_another_one(run: Run, fake_api:
     ("flags", "message"),
     [
         (["--notify-url", f"https://me:{SECRET}@hooks.example.com"], "contains credentials; use --notify-token-file"),
-        (["--notify-url", "hooks.example.com"], "'hooks.example.com' is not a URL such as https://hooks.example.com/"),
+        (["--notify-url", f"hooks.example.com/{SECRET}"], "is not a URL such as https://hooks.example.com/"),
         (["--notify-url", "http://a", "--notify-url-file", "b"], "--notify-url and --notify-url-file exclude each"),
         (["--notify-token-file", "b"], "--notify-token-file needs --notify-url or --notify-url-file"),
     ],

@@ -221,7 +221,8 @@ def _web_url(text: str | None, way_out: str, example: str) -> str | None:
     if "@" in text:
         raise click.BadParameter(f"contains credentials; {way_out}.")
     if not is_web_url(text):
-        raise click.BadParameter(f"{text!r} is not a URL such as {example}.")
+        # The text is not repeated: the path of a webhook is often its secret, and the message stays in a log.
+        raise click.BadParameter(f"is not a URL such as {example}.")
     return text
 
 

@@ -44,7 +44,8 @@ __all__ = ["run"]
 @click.option("--dry-run/--no-dry-run", default=False, help="Show what would be evicted; evict nothing.")
 @takes_snapshot(
     "Read a dump instead of a cluster: a file, a folder or - for standard input, as written by kubectl get -o json or "
-    "'descheduler snapshot'; can be repeated. Implies --dry-run."
+    "'descheduler snapshot'; can be repeated. Implies --dry-run.",
+    can_evict=True,
 )
 @takes_assumed
 @takes_output("the plan, or of the outcome,", has_flat_formats=True, has_pictures=True)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from descheduler.documents.problems import DocumentProblem
-    from descheduler.policy.types import Policy
+    from descheduler.policy.types import Policy, Profile
 
 __all__ = ["validate"]
 
@@ -104,7 +104,21 @@ def _judge(file: str) -> _Verdict:
             return other
     # Every run with this policy warns of these too.
     notes = (DocumentProblem(policy.path, None, None, "", note) for note in migration_notes(policy))
-    return _Verdict(file, (), (*policy.warnings, *notes), policy, policy.kind)
+    return _Verdict(file, (), (*policy.warnings, *notes, *_idle_profiles(policy)), policy, policy.kind)
+
+
+def _idle_profiles(policy: Policy) -> Iterator[DocumentProblem]:
+    """A warning for each profile that selects no pod, and for a policy without profiles. A run says so at its end."""
+    from descheduler.documents.problems import DocumentProblem
+
+    message = "no plugin is enabled under deschedule or balance, so no pod is selected"
+    idle = [f"profiles[{index}].plugins" for index, each in enumerate(policy.profiles) if not _selects(each)]
+    for field in idle if policy.profiles else ["profiles"]:
+        yield DocumentProblem(policy.path, None, None, field, message)
+
+
+def _selects(profile: Profile) -> bool:
+    return bool(profile.deschedule or profile.balance)
 
 
 def _judge_without_keys(source: Path | str, file: str, name: str | None) -> _Verdict | None:

@@ -170,11 +170,10 @@ def pod_table(explanation: PodExplanation, style: TableStyle) -> Iterator[str]:
 def _facts_table(facts: PodFacts, style: TableStyle) -> Iterator[str]:
     phase = f"{facts.phase}, terminating" if facts.is_terminating else facts.phase
     uid = (["UID"], [facts.pod.uid]) if style.is_wide else ([], [])
+    yield from style.heading(printable(f"Pod {facts.pod.namespace}/{facts.pod.name}"))
     # Two tables: one that has all of it is wider than most terminals.
-    header = ["NAMESPACE", "POD", *uid[0], "NODE", "OWNER", "PHASE", "AGE"]
+    header = [*uid[0], "NODE", "OWNER", "PHASE", "AGE"]
     row = [
-        facts.pod.namespace,
-        facts.pod.name,
         *uid[1],
         facts.node or "",
         facts.owner,

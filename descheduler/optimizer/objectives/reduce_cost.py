@@ -12,7 +12,7 @@ from descheduler.optimizer.arrays import PENDING, Bools, Floats, Ints
 from descheduler.optimizer.column_program import ColumnProgram
 from descheduler.optimizer.leaving import can_leave
 from descheduler.optimizer.limits import Budget
-from descheduler.optimizer.objective import Model, Neighbourhood, Value, eviction_cost
+from descheduler.optimizer.objective import Model, Neighbourhood, PreparedObjective, Value, eviction_cost
 from descheduler.optimizer.objectives.weighted_sample import weighted_sample
 from descheduler.optimizer.problem import Problem
 
@@ -55,7 +55,7 @@ class ReduceCost:
         return ReduceCostGoal(problem, self.rate)
 
 
-class ReduceCostGoal:
+class ReduceCostGoal(PreparedObjective):
     """`ReduceCost` over one problem.
 
     Pods of one kind need the same, and have the same class and node of the same rate: K kinds. Nodes of one rate are a
@@ -174,11 +174,6 @@ class ReduceCostGoal:
 
     def annealing(self, placement: Arrangement, rng: np.random.Generator) -> None:
         """None: neighbourhoods are closed quickly."""
-
-    def vary(self, placement: Arrangement, rng: np.random.Generator, budget: Budget) -> bool:
-        """False: there is no such search."""
-        del placement, rng, budget
-        return False
 
     def neighbourhood(self, placement: Arrangement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
         """Pods that have a cheaper tier, with some nodes of such tiers; None where no pod has one."""

@@ -11,7 +11,7 @@ from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.arrays import PENDING, Floats, Ints
 from descheduler.optimizer.limits import Budget, Limits
 from descheduler.optimizer.local_search import climb_best_first
-from descheduler.optimizer.objective import Model, Neighbourhood, Value, eviction_cost
+from descheduler.optimizer.objective import Model, Neighbourhood, PreparedObjective, Value, eviction_cost
 from descheduler.optimizer.objectives.weighted_sample import weighted_sample
 from descheduler.optimizer.problem import Problem
 
@@ -57,7 +57,7 @@ class ReduceFragmentation:
         return ReduceFragmentationGoal(problem, self.resource, self.classes, weight)
 
 
-class ReduceFragmentationGoal:
+class ReduceFragmentationGoal(PreparedObjective):
     """`ReduceFragmentation` over one problem."""
 
     def __init__(self, problem: Problem, resource: int, classes: Ints, weight: Ints) -> None:
@@ -113,11 +113,6 @@ class ReduceFragmentationGoal:
 
     def annealing(self, placement: Arrangement, rng: np.random.Generator) -> None:
         """None: single moves rarely change the figure."""
-
-    def vary(self, placement: Arrangement, rng: np.random.Generator, budget: Budget) -> bool:
-        """False: there is no such search."""
-        del placement, rng, budget
-        return False
 
     def neighbourhood(self, placement: Arrangement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
         """Nodes that strand much, with both nodes of some moved pods, whose moves may be spent elsewhere."""

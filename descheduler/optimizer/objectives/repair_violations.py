@@ -9,7 +9,7 @@ import numpy as np
 from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.arrays import PENDING, Floats, Ints
 from descheduler.optimizer.limits import Budget
-from descheduler.optimizer.objective import Model, Neighbourhood, Value, eviction_cost
+from descheduler.optimizer.objective import Model, Neighbourhood, PreparedObjective, Value, eviction_cost
 from descheduler.optimizer.objectives.fullest_node import place_on_fullest
 from descheduler.optimizer.objectives.likely_nodes import nearly_fitting, with_room
 from descheduler.optimizer.problem import Problem
@@ -77,7 +77,7 @@ class RepairViolations:
         return RepairViolationsGoal(_MisplacedPods(problem, self.weight))
 
 
-class RepairViolationsGoal:
+class RepairViolationsGoal(PreparedObjective):
     """`RepairViolations` over one problem."""
 
     def __init__(self, misplaced: _MisplacedPods) -> None:
@@ -124,11 +124,6 @@ class RepairViolationsGoal:
 
     def annealing(self, placement: Arrangement, rng: np.random.Generator) -> None:
         """None: single moves rarely change the figure."""
-
-    def vary(self, placement: Arrangement, rng: np.random.Generator, budget: Budget) -> bool:
-        """False: there is no such search."""
-        del placement, rng, budget
-        return False
 
     def neighbourhood(self, placement: Arrangement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
         """Misplaced pods with nodes on which they might fit; None at the bound."""

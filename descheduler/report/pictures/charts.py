@@ -48,13 +48,15 @@ class Bar(msgspec.Struct, frozen=True):
 
 class Strip(msgspec.Struct, frozen=True):
     """The nodes of one zone and pool before and after, in one order. The bars of nodes that do not change are one path
-    a shade, as there may be thousands of them."""
+    a shade, as there may be thousands of them, and so are those of nodes that change where they are not named."""
 
     title: str
     width: float
     before: Sequence[Bar]
     after: Sequence[Bar]
     unchanged: Mapping[int, str]
+    unnamed_before: Mapping[int, str]
+    unnamed_after: Mapping[int, str]
 
 
 class Histogram(msgspec.Struct, frozen=True):
@@ -85,29 +87,55 @@ class GroupShares(msgspec.Struct, frozen=True):
     shares: Mapping[str, tuple[str, str]]
 
 
-def strips_of(figures: Figures, resource: str) -> Iterator[Strip]:
+def strips_of(figures: Figures, resource: str, *, names_nodes: bool = True) -> Iterator[Strip]:
     """A strip for each zone and pool whose nodes have the resource."""
     for group in figures.groups:
         if cells := node_cells(figures, group, resource):
-            yield _strip(_title(group), cells)
+            yield _strip(_title(group), cells, names_nodes=names_nodes)
 
 
-def _strip(title: str, cells: Sequence[Cell]) -> Strip:
+class _Paths:
+    """Bars without names, as one path for each shade."""
+
+    def __init__(self, width: float) -> None:
+        self._width = width
+        self._parts: dict[int, list[str]] = {}
+
+    def add(self, x: float, percent: float) -> None:
+        height = _height(percent)
+        path = f"M{x:g} {STRIP_HEIGHT - height:g}v{height:g}h{self._width:.2f}v{-height:g}z"
+        self._parts.setdefault(level_of(percent), []).append(path)
+
+    def by_level(self) -> Mapping[int, str]:
+        return {level: "".join(parts) for level, parts in sorted(self._parts.items())}
+
+
+def _strip(title: str, cells: Sequence[Cell], *, names_nodes: bool) -> Strip:
     step = min(_WIDEST_BAR, _STRIP_WIDTH / len(cells))
     width = step * 0.86
-    before, after, paths = list[Bar](), list[Bar](), dict[int, list[str]]()
+    before, after = list[Bar](), list[Bar]()
+    unchanged, unnamed_before, unnamed_after = (_Paths(width) for _ in range(3))
     for place, cell in enumerate(cells):
         x = round(place * step, 2)
         if not cell.name:
-            height = _height(cell.before)
-            path = f"M{x:g} {STRIP_HEIGHT - height:g}v{height:g}h{width:.2f}v{-height:g}z"
-            paths.setdefault(level_of(cell.before), []).append(path)
+            unchanged.add(x, cell.before)
+            continue
+        if not names_nodes:
+            unnamed_before.add(x, cell.before)
+            unnamed_after.add(x, cell.after)
             continue
         words = f"{cell.name}: {rounded_percent(cell.before)} → {rounded_percent(cell.after)}"
         before.append(Bar(x, round(width, 2), _height(cell.before), level_of(cell.before), words))
         after.append(Bar(x, round(width, 2), _height(cell.after), level_of(cell.after), words))
-    unchanged = {level: "".join(parts) for level, parts in sorted(paths.items())}
-    return Strip(f"{title}, {counted(len(cells), 'node')}", round(step * len(cells), 2), before, after, unchanged)
+    return Strip(
+        f"{title}, {counted(len(cells), 'node')}",
+        round(step * len(cells), 2),
+        before,
+        after,
+        unchanged.by_level(),
+        unnamed_before.by_level(),
+        unnamed_after.by_level(),
+    )
 
 
 def histogram_of(figures: Figures, resource: str) -> Histogram:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
-from itertools import accumulate
+from itertools import accumulate, islice
 
 import msgspec
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
@@ -20,7 +20,7 @@ from descheduler.report.pictures.charts import (
     strips_of,
     targets_of,
 )
-from descheduler.report.pictures.review import review_of
+from descheduler.report.pictures.review import WorkloadReview, review_of
 from descheduler.report.pictures.simulation_review import simulation_review
 from descheduler.report.plan.document import Plan, PlanMove
 from descheduler.report.plan.strips import main_resource
@@ -35,24 +35,36 @@ _MOST_MOVES = 8000
 """Of the cycles of all simulated policies that are embedded; each policy has its part of them."""
 _MOST_NODES = 8
 """Of equally good nodes that the embedded plan names for one pod."""
+_MOST_BYTES = {"moves": 1_200_000, "refusals": 400_000, "workloads": 400_000}
+"""Of the JSON of these lists of the embedded plan."""
+_MOST_WORKLOADS, _MOST_PODS = 1_000, 1_500
+"""Workloads that are listed, and pods of them."""
+_MOST_NAMED_NODES = 1_500
+"""Nodes up to which each that changes has a bar with its name."""
 
 
 def page_pieces(plan: Plan) -> Iterator[str]:
     """The pieces of the page that shows `plan`. Every text of the cluster and of the policy is escaped in it."""
     first = main_resource(plan.figures)
     resources = sorted((each.resource for each in plan.figures.balance), key=lambda name: (name != first, name))
+    names_nodes = len(plan.figures.nodes) <= _MOST_NAMED_NODES
+    review = review_of(plan)
+    document = _cut(replace(plan, moves=tuple(map(_shortened, plan.moves))))
     yield from _template("page.html.j2").generate(
         plan=plan,
-        review=review_of(plan),
+        review=review,
+        workloads=list(_listed(review.workloads)),
         resources=resources,
-        strips={name: list(strips_of(plan.figures, name)) for name in resources},
+        strips={name: list(strips_of(plan.figures, name, names_nodes=names_nodes)) for name in resources},
+        names_nodes=names_nodes,
         histograms={name: histogram_of(plan.figures, name) for name in resources},
         targets={name: targets_of(plan, name) for name in resources},
         groups=list(group_shares(plan.figures)),
         searches=[(each, search_of(each)) for each in (plan.goal.objectives if plan.goal is not None else ())],
         strip_height=STRIP_HEIGHT,
         version=VERSION,
-        document=_embedded(replace(plan, moves=tuple(map(_shortened, plan.moves)))),
+        document=_embedded(document),
+        embedded={name: len(getattr(document, name)) for name in _MOST_BYTES},
         most_nodes=_MOST_NODES,
         wave_text=wave_text(plan),
     )
@@ -80,6 +92,24 @@ def _without_late_moves(policy: SimulatedPolicy, most: int) -> SimulatedPolicy:
         policy,
         cycles=tuple(cycle if end <= most else replace(cycle, moves=()) for cycle, end in cycles),
     )
+
+
+def _cut(plan: Plan) -> Plan:
+    """`plan` with the first entries of its long lists alone, so that a page of a large cluster opens quickly."""
+    return replace(plan, **{name: _first(getattr(plan, name), most) for name, most in _MOST_BYTES.items()})
+
+
+def _first(entries: Sequence[msgspec.Struct], most_bytes: int) -> Sequence[msgspec.Struct]:
+    """The first entries, whose JSON is at most `most_bytes` long."""
+    ends = accumulate(len(msgspec.json.encode(entry)) for entry in entries)
+    return tuple(entry for entry, end in zip(entries, ends, strict=True) if end <= most_bytes)
+
+
+def _listed(workloads: Sequence[WorkloadReview]) -> Iterator[WorkloadReview]:
+    """The first workloads, whose pods are named as long as these are not too many."""
+    ends = accumulate(len(each.moves) for each in workloads)
+    for workload, end in islice(zip(workloads, ends, strict=True), _MOST_WORKLOADS):
+        yield workload if end <= _MOST_PODS else replace(workload, moves=())
 
 
 def _shortened(move: PlanMove) -> PlanMove:

@@ -24,10 +24,15 @@ class Cell(NamedTuple):
 
 
 def main_resource(figures: Figures) -> str:
-    """The resource that pictures show first: `gpu` where pods with GPUs move, else `cpu`, or what there is."""
+    """The resource that pictures show first: `gpu` where pods move that request as large a share of the GPUs as of the
+    CPUs, else `cpu`, or what there is."""
     known = [each.resource for each in figures.balance]
-    moved = figures.total.displaced.gpu_milli or figures.total.landing.gpu_milli
-    wanted = ("gpu", "cpu", "memory") if moved else ("cpu", "memory", "gpu")
+    leaving, coming = (
+        shares_of(amounts, figures.total.allocatable) for amounts in (figures.total.displaced, figures.total.landing)
+    )
+    moved = {name: max(share, coming[name]) for name, share in leaving.items()}
+    gpus = moved.get("gpu", 0)
+    wanted = ("gpu", "cpu", "memory") if gpus and gpus >= moved.get("cpu", 0) else ("cpu", "memory", "gpu")
     return next((name for name in wanted if name in known), "cpu")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -23,6 +23,8 @@ _EMPTY = "-"
 _GAP = 3
 _NARROWEST_NAME = 12
 """A name is never shortened below this."""
+_PODS = "POD"
+"""A word in the header of columns that name pods."""
 _NARROWEST_SENTENCE = 32
 """With fewer cells than this for the last column, sentences stand on lines of their own."""
 _INDENT = 4
@@ -52,14 +54,14 @@ def aligned(
 
     With a `width` in cells the table is fitted to it: the last column, which holds sentences, is wrapped between words
     below itself or, where little room is left, below the names, and names that are too long lose their middle
-    (`ip-10-…internal`). Without one everything is whole. An empty header gives no header line. An empty cell shows as
-    `-`, characters that do not print are escaped. Where sentences stand below the names, an empty one takes no line;
-    in a table without empty ones AS_ABOVE takes none.
+    (`ip-10-…internal`), those of pods last, for a reader copies them. Without one everything is whole. An empty header
+    gives no header line. An empty cell shows as `-`, characters that do not print are escaped. Where sentences stand
+    below the names, an empty one takes no line; in a table without empty ones AS_ABOVE takes none.
     """
     cells = [list(map(_cell, row)) for row in rows]
     texts = [[cell.text for cell in row] for row in cells]
     others = [[_cell(cell).text for cell in row] for row in like]
-    layout = _layout([row for row in (header, *texts, *others) if row], width)
+    layout = _layout([row for row in (header, *texts, *others) if row], header, width)
     if header:
         yield from map(palette.heading, _lines([Toned(name, Tone.PLAIN) for name in header], layout, PLAIN))
     for row in cells:
@@ -83,7 +85,7 @@ class _Layout(msgspec.Struct, frozen=True):
     """The sentence that then takes no line."""
 
 
-def _layout(rows: Sequence[Sequence[str]], width: int | None) -> _Layout:
+def _layout(rows: Sequence[Sequence[str]], header: Sequence[str], width: int | None) -> _Layout:
     num_columns = len(rows[0]) if rows else 1
     longest = [max(map(_num_cells, (row[column] for row in rows)), default=0) for column in range(num_columns)]
     names, sentence = longest[:-1], longest[-1]
@@ -93,17 +95,26 @@ def _layout(rows: Sequence[Sequence[str]], width: int | None) -> _Layout:
     room = width - indent
     if room >= min(sentence, _NARROWEST_SENTENCE) or not names:
         return _Layout(names, indent, room)
-    shortened = _shortened(names, width - _GAP * (len(names) - 1))
+    is_pod = [_PODS in title.split() for title in header[:-1]] or [False] * len(names)
+    shortened = _shortened(names, is_pod, width - _GAP * (len(names) - 1))
     without_line = _EMPTY if any(row[-1] == _EMPTY for row in rows) else AS_ABOVE
     return _Layout(shortened, _INDENT, max(width - _INDENT, 1), is_stacked=True, without_line=without_line)
 
 
-def _shortened(widths: Sequence[int], available: int) -> list[int]:
-    """The widths with the longest cut to one common bound, so that they sum up to `available` where that can be."""
-    bound = max(widths, default=0)
-    while bound > _NARROWEST_NAME and sum(min(width, bound) for width in widths) > available:
-        bound -= 1
-    return [min(width, bound) for width in widths]
+def _shortened(widths: Sequence[int], is_pod: Sequence[bool], available: int) -> list[int]:
+    """The widths with the longest cut so that they sum up to `available` where that can be.
+
+    Columns of pods share one bound, the others another. The first is lowered when the second cannot be.
+    """
+    bounds = {is_pods: max(widths, default=0) for is_pods in (False, True)}
+    for is_pods in bounds:
+        while bounds[is_pods] > _NARROWEST_NAME and sum(_bounded(widths, is_pod, bounds)) > available:
+            bounds[is_pods] -= 1
+    return _bounded(widths, is_pod, bounds)
+
+
+def _bounded(widths: Sequence[int], is_pod: Sequence[bool], bounds: Mapping[bool, int]) -> list[int]:
+    return [min(width, bounds[is_pods]) for width, is_pods in zip(widths, is_pod, strict=True)]
 
 
 def _lines(row: Sequence[Toned], layout: _Layout, palette: Palette) -> Iterator[str]:

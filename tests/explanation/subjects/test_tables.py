@@ -149,8 +149,9 @@ def test_a_pod_is_shown_from_its_facts_to_the_nearest_misses() -> None:
     pod = PodExplanation(facts=FACTS, volcano=None, decision=DECISION, landing=LANDING, placement=PLACEMENT)
 
     assert text_of(pod) == (
-        "NAMESPACE   POD    NODE   OWNER             PHASE     AGE\n"
-        "shop        cart   a      ReplicaSet/cart   Running   2d3h\n"
+        "Pod shop/cart\n"
+        "NODE   OWNER             PHASE     AGE\n"
+        "a      ReplicaSet/cart   Running   2d3h\n"
         "\n"
         "PRIORITY   QOS         SCHEDULER           REQUESTS\n"
         "-          Burstable   default-scheduler   cpu 500m\n"

@@ -182,6 +182,28 @@ def test_page_of_five_thousand_nodes_is_no_larger_than_five_megabytes() -> None:
     assert len("".join(render(make_test_plan(pods, nodes=nodes), "html"))) < 5_000_000
 
 
+def test_page_of_a_plan_with_many_moves_and_refusals_is_no_larger_either() -> None:
+    """Each of 5,000 nodes loses a pod, and 2,000 of them keep one that the plan names too."""
+    nodes = [make_node(f"ip-10-0-{number:04}.eu-west-1.compute.internal", cpu="64") for number in range(5000)]
+    where = [node.name for node in nodes]
+    pods = [
+        *(make_pod(f"service-{n:05}-9b6a91d90-15588", node=where[n], cpu="1") for n in range(5000)),
+        *(make_pod(f"bare-{n:05}", node=where[n], owners=()) for n in range(2000)),
+    ]
+    plan = make_test_plan(pods, nodes=nodes)
+    html = "".join(render(plan, "html"))
+
+    document = json.loads(Page(html).document)
+
+    assert len(html) < 5_000_000
+    assert (len(plan.moves), len(plan.refusals)) == (5000, 2000)
+    assert [each["pod"]["name"] for each in document["moves"]] == [
+        move.pod.name for move in plan.moves[: len(document["moves"])]
+    ]
+    for name, words in {"moves": "evictions", "refusals": "pods that are not evicted"}.items():
+        assert f"the first {len(document[name]):,} of {len(getattr(plan, name)):,} {words}" in html
+
+
 def test_refusals_are_counted_by_reason_and_limit() -> None:
     plan = make_test_plan(
         [make_pod(f"p{number}") for number in range(3)], policy=pod_life_time_policy(maxNoOfPodsToEvictTotal=1)

@@ -52,6 +52,17 @@ def test_gpus_are_shown_first_where_they_move() -> None:
     assert main_resource(make_figures(snapshot, [])) == "cpu"
 
 
+def test_gpus_are_not_shown_first_where_few_of_them_move_among_many_cpus() -> None:
+    pods = [
+        make_pod("train", node="a", cpu="7", requests={"nvidia.com/gpu": "1"}),
+        make_pod("web", node="a", cpu="8"),
+    ]
+    nodes = [make_node(name, cpu="32", allocatable={"nvidia.com/gpu": "8"}) for name in "ab"]
+    moves = [PodChange(pod, pod, "b") for pod in pods]
+
+    assert main_resource(make_figures(make_snapshot(nodes, pods), moves)) == "cpu"
+
+
 @pytest.mark.parametrize(
     ("share", "step"), [(0, 0), (4, 0), (5, 1), (99, 19), (100, 20), (130, 20)], ids=lambda each: f"{each}"
 )

@@ -38,6 +38,14 @@ def test_names_that_are_wider_than_the_terminal_lose_their_middle() -> None:
     assert lines[2:] == ["cart-cart-cart…-cart-cart-x2kq", "    is too old for the policy"]
 
 
+def test_names_of_pods_lose_their_middle_last() -> None:
+    row = ["payments", "payments-9d656420-318ac", "ip-10-0-0-1.internal", "RemovePodsViolatingNodeTaints", "too old"]
+
+    lines = list(aligned(["NAMESPACE", "POD", "NODE", "PLUGIN", "WHY"], [row], width=80))
+
+    assert lines[2] == "payments    payments-9d656420-318ac   ip-10-0-0….internal   RemovePod…odeTaints"
+
+
 def test_names_are_whole_without_a_terminal() -> None:
     name = "cart-7f9-" * 20
 

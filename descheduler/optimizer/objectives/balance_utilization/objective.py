@@ -13,7 +13,7 @@ from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.arrays import PENDING, Bools, Floats, Ints
 from descheduler.optimizer.limits import Budget
 from descheduler.optimizer.moves_left import MovesLeft
-from descheduler.optimizer.objective import Model, Neighbourhood, Term, Value, eviction_cost
+from descheduler.optimizer.objective import Model, Neighbourhood, PreparedObjective, Term, Value, eviction_cost
 from descheduler.optimizer.objectives.balance_utilization import neighbourhoods
 from descheduler.optimizer.objectives.balance_utilization.ceilings import Ceilings
 from descheduler.optimizer.objectives.balance_utilization.limited_covers import least_within_limits
@@ -49,7 +49,7 @@ class BalanceUtilization:
         return BalanceUtilizationGoal(problem, self.ceiling)
 
 
-class BalanceUtilizationGoal:
+class BalanceUtilizationGoal(PreparedObjective):
     """`BalanceUtilization` over one problem."""
 
     def __init__(self, problem: Problem, ceiling: Ints) -> None:
@@ -106,11 +106,6 @@ class BalanceUtilizationGoal:
 
     def annealing(self, placement: Arrangement, rng: np.random.Generator) -> None:
         """None: single moves rarely change the figure."""
-
-    def vary(self, placement: Arrangement, rng: np.random.Generator, budget: Budget) -> bool:
-        """False: there is no such search."""
-        del placement, rng, budget
-        return False
 
     def neighbourhood(self, placement: Arrangement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
         """Hot nodes with nodes that have room; None at the bound."""

@@ -12,7 +12,7 @@ import numpy as np
 from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.arrays import Bools, Floats, Ints
 from descheduler.optimizer.limits import Budget
-from descheduler.optimizer.objective import Model, Neighbourhood, Value, eviction_cost
+from descheduler.optimizer.objective import Model, Neighbourhood, PreparedObjective, Value, eviction_cost
 from descheduler.optimizer.objectives.consolidate_nodes.contended_limits import ContendedLimits
 from descheduler.optimizer.objectives.consolidate_nodes.drains import Drains
 from descheduler.optimizer.objectives.consolidate_nodes.greedy import ORDERS, drain_greedily, replace_greedily
@@ -69,7 +69,7 @@ class ConsolidateNodes:
         return ConsolidateNodesGoal(problem, drains, weight)
 
 
-class ConsolidateNodesGoal:
+class ConsolidateNodesGoal(PreparedObjective):
     """`ConsolidateNodes` over one problem."""
 
     def __init__(self, problem: Problem, drains: Drains, weight: Ints) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.arrays import PENDING, Bools, Floats, Ints
 from descheduler.optimizer.limits import Budget
-from descheduler.optimizer.objective import Model, Neighbourhood, Term, Value, away
+from descheduler.optimizer.objective import Model, Neighbourhood, PreparedObjective, Term, Value, away
 from descheduler.optimizer.objectives.fullest_node import place_on_fullest
 from descheduler.optimizer.objectives.knapsack import most_weight
 from descheduler.optimizer.objectives.likely_nodes import nearly_fitting, with_room
@@ -53,7 +53,7 @@ class MakeRoom:
         return MakeRoomGoal(PendingUnits(problem, weight, gang))
 
 
-class MakeRoomGoal:
+class MakeRoomGoal(PreparedObjective):
     """`MakeRoom` over one problem."""
 
     def __init__(self, pending: PendingUnits) -> None:
@@ -156,11 +156,6 @@ class MakeRoomGoal:
         """Exchanges and relocations where nodes are made of parts, else None: single moves rarely change the figure."""
         parts = self._problem.parts
         return None if parts is None else RoomSearch(self._pending, parts, placement, self.value, rng)
-
-    def vary(self, placement: Arrangement, rng: np.random.Generator, budget: Budget) -> bool:
-        """False: there is no such search."""
-        del placement, rng, budget
-        return False
 
     def neighbourhood(self, placement: Arrangement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
         """A pending pod or gang, and nodes on which it might fit; None: nothing is pending or moved."""

@@ -10,7 +10,7 @@ import numpy as np
 from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.arrays import Floats, Ints
 from descheduler.optimizer.limits import Budget, Limits
-from descheduler.optimizer.objective import Model, Neighbourhood, Value, eviction_cost
+from descheduler.optimizer.objective import Model, Neighbourhood, PreparedObjective, Value, eviction_cost
 from descheduler.optimizer.objectives.reduce_gpu_fragmentation.descent import Descent
 from descheduler.optimizer.objectives.reduce_gpu_fragmentation.fragments import Fragments, devices_of
 from descheduler.optimizer.parts import Parts
@@ -105,7 +105,7 @@ class ReduceGpuFragmentation:
         return ReduceGpuFragmentationGoal(problem, problem.parts, fragments, devices_of(problem.parts, self.resource))
 
 
-class ReduceGpuFragmentationGoal:
+class ReduceGpuFragmentationGoal(PreparedObjective):
     """`ReduceGpuFragmentation` over one problem."""
 
     def __init__(self, problem: Problem, parts: Parts, fragments: Fragments, devices: Ints) -> None:
@@ -153,11 +153,6 @@ class ReduceGpuFragmentationGoal:
     def descent(self, placement: Arrangement) -> Descent:
         """The tables of what moves change."""
         return Descent(placement, self._parts, self._fragments, self._devices)
-
-    def vary(self, placement: Arrangement, rng: np.random.Generator, budget: Budget) -> bool:
-        """False: there is no such search."""
-        del placement, rng, budget
-        return False
 
     def neighbourhood(self, placement: Arrangement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
         """None: models in which all classes look at all devices of a machine are large, and moves are found without."""
