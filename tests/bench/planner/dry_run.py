@@ -31,8 +31,6 @@ _PROFILES = Path(__file__).resolve().parents[3] / "config" / "profiles"
 _TARGET = 0.7
 _NO_LIMIT_SECONDS = 24 * 3600.0
 _NO_LIMITS = {
-    "reservationProvider": "koordinator",
-    "schedulerNames": ["default-scheduler"],
     "maxMigratingPerNode": 0,
     "maxMigratingPerWorkload": "100%",
     "maxUnavailablePerWorkload": "100%",
@@ -79,6 +77,8 @@ def dry_run(
     policy = yaml.safe_load((_PROFILES / f"{profile}.yaml").read_text())
     del policy["maxNoOfPodsToEvictTotal"]
     configs = {entry["name"]: entry["args"] for entry in policy["profiles"][0]["pluginConfig"] if "args" in entry}
+    if "MigrationController" in configs:
+        configs["MigrationController"] |= _NO_LIMITS
     args, verification = configs["MigrationPlanner"], configs.get("PlacementVerification", {})
     if scheduler := verification.get("schedulerConfigFile"):
         verification["schedulerConfigFile"] = str((_PROFILES / scheduler).resolve())
@@ -89,7 +89,8 @@ def dry_run(
 
 def _with_chosen_nodes(args: Mapping[str, Any]) -> dict[str, Any]:
     """A policy that chooses nodes with these `args` of MigrationPlanner, under a scheduler with its usual settings."""
-    configs = {"MigrationPlanner": {**args, "chooseNodes": True}, "MigrationController": _NO_LIMITS}
+    controller = {**_NO_LIMITS, "reservationProvider": "koordinator", "schedulerNames": ["default-scheduler"]}
+    configs = {"MigrationPlanner": {**args, "chooseNodes": True}, "MigrationController": controller}
     profile = {
         "name": "chosen-nodes",
         "pluginConfig": [{"name": name, "args": found} for name, found in configs.items()],
