@@ -39,6 +39,8 @@ _OF_JOBS = frozenset(
     }
 )
 """Plugins that begin a cycle with what jobs hold, and look at nodes later, or where jobs are admitted."""
+_GANG = "gang"
+"""The plugin that marks jobs with too few tasks when a cycle ends."""
 _SETTLED = frozenset({Phase.RUNNING.value, Phase.UNKNOWN.value, Phase.COMPLETED.value})
 
 
@@ -82,9 +84,15 @@ def _together(pod: Pod, company: Company | None) -> list[Pod]:
     return [pod, *(other for other in company.pods if other is not pod and id(other) not in held)]
 
 
-def _phase(job: Job, before: str) -> str:
-    """The phase of a job by the end of the cycle before this one: one that has lost too many tasks waits again."""
-    return Phase.PENDING.value if before in _SETTLED and job.num_ready < job.min_available else before
+def _phase(job: Job, before: str, *, is_marked: bool) -> str:
+    """The phase of a job by the end of the cycle before this one; `is_marked` where one with too few tasks is.
+
+    One that has lost too many tasks has to be admitted again, unless it is marked and others of its tasks run.
+    """
+    if before not in _SETTLED:
+        return before
+    job.phase, job.is_unschedulable = before, is_marked and not job.is_ready
+    return job.phase_after()
 
 
 class LiveSession:
@@ -197,8 +205,9 @@ class LiveSession:
             return
         session = self._session
         phases = self._phases or {job.id: job.group.phase for job in session.jobs.values()}
+        is_marked = any(option.name == _GANG for option in session.configuration.plugins)
         for job in session.jobs.values():
-            job.phase = _phase(job, phases[job.id])
+            job.phase = _phase(job, phases[job.id], is_marked=is_marked)
         session.open()
         admits = any(job.is_pending for job in session.jobs.values())
         self._reads_nodes = admits or any(each.name not in _OF_JOBS for each in session.configuration.plugins)

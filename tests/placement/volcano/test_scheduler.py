@@ -9,7 +9,7 @@ from descheduler.cluster.request import SnapshotRequest
 from descheduler.placement.landings.landing import LandingVerdict
 from descheduler.placement.needs import landing_annotations
 from descheduler.placement.prover import LandingProver
-from tests.placement.volcano.worlds import Object, group, node, owned, pods, prover_of, queue, scheduling
+from tests.placement.volcano.worlds import Object, group, node, owned, plugin, pods, prover_of, queue, scheduling
 
 NODES = [node("a", cpu="4"), node("b", cpu="4")]
 LANDS, LANDS_IF, LIKELY, NO, UNKNOWN = (
@@ -55,17 +55,51 @@ def test_a_task_of_a_queue_over_its_share_never_comes_back() -> None:
     )
 
 
-def test_a_job_below_its_minimum_has_to_be_admitted_again() -> None:
-    gang = group("job", least=3, phase="Running", minResources={"cpu": "9"})
-    prover, pod = prover_of(NODES, gang, owned(pods("job", 3, on="a")))
+_NOT_ADMITTED = "job batch/job is not admitted to queue default (plugin proportion in tier 2: minResources do not fit"
+
+
+def _large(*, least: int, of: int) -> list[Object]:
+    """A running job whose least resources are more than what may be promised once it runs."""
+    gang = group("job", least=least, phase="Running", minResources={"cpu": "9"})
+    return [*NODES, gang, *owned(pods("job", of, on="a"))]
+
+
+def test_a_job_below_its_minimum_stays_admitted_while_some_of_its_tasks_run() -> None:
+    """Its phase is `Unknown` then, which is not `Pending` (volcano.md 3.1)."""
+    prover, pod = prover_of(_large(least=3, of=3))
+
+    landing = prover.consider(pod["job-0"])
+
+    assert (landing.verdict, landing.node) == (LANDS, "b")
+
+
+def test_a_job_of_which_no_task_runs_has_to_be_admitted_again() -> None:
+    prover, pod = prover_of(_large(least=1, of=1))
 
     landing = prover.consider(pod["job-0"])
 
     assert landing.verdict is NO
-    assert landing.message == (
-        "the scheduler rejects the replacement pod: job batch/job is not admitted to queue default"
-        " (plugin overcommit in tier 2: minResources do not fit)"
-    )
+    assert landing.message == f"the scheduler rejects the replacement pod: {_NOT_ADMITTED}; 9 CPU of 8)"
+
+
+def test_a_job_that_leaves_whole_has_to_be_admitted_again() -> None:
+    prover, pod = prover_of(_large(least=3, of=3))
+
+    verdict = prover.prove_further([pod[f"job-{number}"] for number in range(3)], are_mates=True)
+
+    assert verdict.verdict is NO
+    assert [_NOT_ADMITTED in landing.message for landing in verdict.landings] == [True, True, True]
+
+
+def test_a_job_below_its_minimum_has_to_be_admitted_again_where_no_plugin_minds_gangs() -> None:
+    plugins = [plugin(name) for name in ("overcommit", "predicates")]
+    configuration = {"actions": "enqueue, allocate", "tiers": [{"plugins": plugins}]}
+    prover, pod = prover_of(_large(least=3, of=3), configuration=configuration)
+
+    landing = prover.consider(pod["job-0"])
+
+    assert landing.verdict is NO
+    assert "is not admitted to queue default (plugin overcommit in tier 1" in landing.message
 
 
 @pytest.mark.parametrize(

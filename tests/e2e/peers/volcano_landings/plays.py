@@ -14,7 +14,6 @@ from descheduler.placement.needs import landing_annotations
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 from descheduler.placement.volcano.actions.table import run_cycle
 from descheduler.placement.volcano.jobs import Task
-from descheduler.placement.volcano.order import Choices
 from descheduler.placement.volcano.plugins.table import VOLCANO_PLUGINS
 from descheduler.placement.volcano.session import Session
 from tests.conformance.volcano.worlds import RandomChoices
@@ -25,7 +24,7 @@ __all__ = ["Play", "Plays"]
 T = TypeVar("T")
 
 _NUM_SAID, _MOST_FURTHER = 4, 100
-_MOST_CYCLES = 20
+_MOST_CYCLES = 60
 _ENDING = "2026-01-01T00:00:00Z"
 
 
@@ -58,13 +57,15 @@ class Play(NamedTuple):
 class Plays:
     """Plays of a scheduler with `configuration` over `objects`: a few are `said`, further ones are looked for.
 
-    Pods that are evicted are still ending when a play is over, as there is no kubelet.
+    Pods that are evicted are still ending when a play is over, as there is no kubelet. It is over once nothing comes
+    of a cycle whichever queue is first: action preempt may be lost on a job only because another queue was.
     """
 
     def __init__(self, objects: Sequence[Object], configuration: str) -> None:
         self._objects = objects
         self._configuration = load_volcano_configuration(configuration, modelled=VOLCANO_PLUGINS)
         self._includes: dict[object, bool] = {}
+        self._queues = [_name(obj) for obj in objects if obj["kind"] == "Queue"]
         self.said = tuple(self._play(_OfBusyWorkers(seed)) for seed in range(_NUM_SAID))
 
     @property
@@ -93,8 +94,9 @@ class Plays:
         leanings = ((), nodes)
         return (self._play(_Leaning(seed, came.evicted, leanings[seed % 2])) for seed in range(_MOST_FURTHER))
 
-    def _play(self, choices: Choices) -> Play:
+    def _play(self, choices: _OfBusyWorkers) -> Play:
         objects, nodes, evicted = self._objects, dict[str, str](), set[str]()
+        left_to_be_first = list(self._queues)
         for _ in range(_MOST_CYCLES):
             snapshot = snapshot_from_objects(objects, SnapshotRequest(annotations=landing_annotations()))
             session = Session(ShadowCluster(snapshot), self._configuration, plugins=VOLCANO_PLUGINS, choices=choices)
@@ -102,7 +104,11 @@ class Plays:
             session.close()
             gone = {eviction.task.pod.name for eviction in session.evictions}
             bound = {task.pod.name: session.cluster.table.names[task.node] for task, _ in session.binds.values()}
-            if not gone and not bound:
+            if gone or bound:
+                choices.first, left_to_be_first = "", list(self._queues)
+            elif left_to_be_first:
+                choices.first = left_to_be_first.pop()
+            else:
                 break
             evicted |= gone
             nodes |= bound
@@ -111,9 +117,20 @@ class Plays:
 
 
 class _OfBusyWorkers(RandomChoices):
-    """As chance has it, also in which order workers have finished: others run beside them."""
+    """As chance has it, also in which order workers have finished: others run beside them.
 
-    raced = RandomChoices.shuffled
+    Of queues the one that is called `first` comes first.
+    """
+
+    def __init__(self, seed: int) -> None:
+        super().__init__(seed)
+        self.first = ""
+
+    def shuffled(self, items: Iterable[T]) -> list[T]:
+        return sorted(super().shuffled(items), key=lambda each: each != self.first)
+
+    def raced(self, items: Iterable[T]) -> list[T]:
+        return super().shuffled(items)
 
 
 class _Leaning(_OfBusyWorkers):

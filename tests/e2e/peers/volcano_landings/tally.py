@@ -64,12 +64,13 @@ class Tally:
             self.contradictions.append(f"{_shown(came)}; expected: {said}")
         return is_played
 
-    def add_proof(self, plays: Plays, proven: Mapping[str, int]) -> None:
-        """Counts whether some play binds as many pods of each job as the proof expects."""
+    def add_proof(self, plays: Plays, proven: Mapping[str, int]) -> bool:
+        """Whether some play binds as many pods of each job as the proof expects."""
         is_played = plays.bind_as_many(proven)
         self.steps["proven" if is_played else "unproven"] += 1
         if not is_played:
             self.contradictions.append(f"pods of jobs proven: {dict(proven)}; played: {dict(plays.said[0].by_job)}")
+        return is_played
 
     def lines(self) -> Iterator[str]:
         """The table and the contradictions."""

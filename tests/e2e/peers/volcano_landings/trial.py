@@ -159,8 +159,9 @@ class _Trial:
             self._tally.add_waiting(kinds[_owner(pod)], came.nodes.get(pod, ""), is_new=_owner(pod) == new_job)
         if not self._tally.add_step(plays, came, {pod: kinds[_owner(pod)] for pod in came.evicted}):
             self._dump(objects, came)
-        if not any(play.evicted for play in plays.said):
-            self._tally.add_proof(plays, Counter(map(_owner, _proven(objects))))
+        are_untouched = not any(play.evicted for play in plays.said)
+        if are_untouched and not self._tally.add_proof(plays, Counter(map(_owner, _proven(objects)))):
+            self._dump(objects, came)
         if came.evicted:  # as a kubelet ends them
             self._compare(lambda: self._delete(came.evicted))
 
