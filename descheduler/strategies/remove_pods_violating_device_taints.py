@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.cluster_view import ClusterView
+from descheduler.eviction.placement_verification.placement_verification import verification_args, version_of
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.device_taints import TaintRules, newest_slices
 from descheduler.model.node import Node
@@ -38,6 +39,8 @@ from descheduler.strategies.shared.selection import Selection
 __all__ = ["RemovePodsViolatingDeviceTaints", "RemovePodsViolatingDeviceTaintsArgs", "needs", "validate_args"]
 
 _LEFT = "kube-controller-manager deletes pods for NoExecute (effects: [NoSchedule, NoExecute] evicts them here)"
+_RULES_GATE = "DRADeviceTaintRules"
+_UNSEEN = f"the scheduler does not go by taints of DeviceTaintRules (feature gate {_RULES_GATE} is off)"
 _LEFT_FOR_A_TIME = "kube-controller-manager deletes pods for NoExecute until tolerationSeconds and gracePeriod are over"
 
 
@@ -102,6 +105,9 @@ class RemovePodsViolatingDeviceTaints:
         self._evictor = handle.evictor
         self._claims = _Claims(handle.view.snapshot)
         self._now = handle.now
+        self._rules_of_taints = TaintRules(handle.view.snapshot.objects.get(TAINT_RULE_KIND, ()))
+        verified = verification_args(handle.policy.profiles[handle.evictor.profile_index])
+        self._is_scheduled_by_rules = version_of(verified, handle.view.snapshot.kube_version).gate(_RULES_GATE)
         self._taints: Mapping[DeviceId, Sequence[DeviceTaint]] = {}
         self._left = refuse(Reason.NO_EXECUTE, _LEFT_FOR_A_TIME if NO_EXECUTE in self._effects else _LEFT)
         self._num_left = 0
@@ -144,11 +150,20 @@ class RemovePodsViolatingDeviceTaints:
         return FINISHED if pod.is_terminal else self._selection.why_not(pod)
 
     def selects_again(self, pod: Pod, arrival: Pod, after: ClusterView) -> str:
-        """Which taint of a device the pod keeps, since others use the same claim. Other claims get devices anew."""
+        """Which taint of a device the pod keeps, since others use the same claim.
+
+        Other claims get devices anew: perhaps the same ones where the scheduler does not see the taints.
+        """
         del after, arrival
-        kept = [claim for claim in self._claims.of(pod) if len(claim.consumers) > 1]
-        found = next(self._violations(kept), None)
-        return "" if found is None else self._words(*found)
+        claims = self._claims.of(pod)
+        found = next(self._violations(claim for claim in claims if len(claim.consumers) > 1), None)
+        if found is not None:
+            return self._words(*found)
+        is_unseen = not self._is_scheduled_by_rules and all(
+            any(taint is each for each in self._rules_of_taints.on(device))
+            for device, taint in self._violations(claims)
+        )
+        return _UNSEEN if is_unseen else ""
 
     def _rules(self) -> Iterator[Rule]:
         yield from pod_filter(self._args.namespaces, self._args.label_selector)
@@ -211,14 +226,12 @@ class RemovePodsViolatingDeviceTaints:
 
     def _tainted(self) -> Iterator[tuple[DeviceId, Sequence[DeviceTaint]]]:
         """Devices with taints of these keys and drivers."""
-        objects = self._view.snapshot.objects
-        rules = TaintRules(objects.get(TAINT_RULE_KIND, ()))
-        for piece in newest_slices(objects.get(SLICE_KIND, ())):
+        for piece in newest_slices(self._view.snapshot.objects.get(SLICE_KIND, ())):
             if self._args.drivers and piece.driver not in self._args.drivers:
                 continue
             for device in piece.devices:
                 identity = DeviceId(piece.driver, piece.pool, device.name)
-                taints = [*device.taints, *rules.on(identity)]
+                taints = [*device.taints, *self._rules_of_taints.on(identity)]
                 taints = [taint for taint in taints if not self._args.keys or taint.key in self._args.keys]
                 if taints:
                     yield identity, taints

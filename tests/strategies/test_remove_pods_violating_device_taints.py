@@ -64,11 +64,12 @@ def world(
     ]
 
 
-def run(objects: Sequence[Object], *, verifies: bool = False, **args: Any) -> Decisions:
-    """What the plugin decides over these objects, with PlacementVerification where it `verifies`."""
+def run(objects: Sequence[Object], *, verifies: bool | Object = False, **args: Any) -> Decisions:
+    """What the plugin decides over these objects, with PlacementVerification where it `verifies`, or its arguments."""
     document = policy_with(PLUGIN, args=args)
     if verifies:
-        document["profiles"][0]["pluginConfig"].append({"name": "PlacementVerification"})
+        verification = {"name": "PlacementVerification", "args": {} if verifies is True else verifies}
+        document["profiles"][0]["pluginConfig"].append(verification)
         document["profiles"][0]["plugins"]["preevictionfilter"] = {"enabled": ["PlacementVerification"]}
     return decide(load_policy(document, REGISTRY), snapshot_from_objects(objects), now=NOW)
 
@@ -121,6 +122,25 @@ def test_what_the_allocation_tolerates_stays(toleration: Object, expected: list[
 )
 def test_rules_taint_the_devices_that_they_select(selector: Object | None, expected: list[str]) -> None:
     assert evicted(run(world(others=[rule(selector)]))) == expected
+
+
+@pytest.mark.parametrize(
+    ("scheduler", "taints", "expected"),
+    [
+        pytest.param({"kubeVersion": "1.37"}, [], ["p"], id="which the scheduler goes by"),
+        pytest.param({"kubeVersion": "1.36"}, [], [], id="which the scheduler does not know"),
+        pytest.param(
+            {"kubeVersion": "1.36", "featureGates": {"DRADeviceTaintRules": True}}, [], ["p"], id="where its gate is on"
+        ),
+        pytest.param({"kubeVersion": "1.36"}, [taint()], ["p"], id="beside the same taint of the slice"),
+    ],
+)
+def test_pod_leaves_a_device_that_a_rule_taints(scheduler: Object, taints: list[Object], expected: list[str]) -> None:
+    """Else the replacement could get the same device, and would be evicted again in the next run."""
+    decisions = run(world(*taints, others=[rule({"device": "gpu-0", "pool": "a"})]), verifies=scheduler)
+
+    assert evicted(decisions) == expected
+    assert [each.verdict.code for each in decisions.refusals] == ([] if expected else ["SelectedAgain"])
 
 
 def test_slice_that_a_newer_generation_replaces_taints_nothing() -> None:

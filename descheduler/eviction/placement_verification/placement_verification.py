@@ -45,6 +45,7 @@ __all__ = [
     "validate_args",
     "verification_args",
     "verification_notes",
+    "version_of",
 ]
 
 REFUSE, _ALLOW, REFUSE_BALANCE, EVICT_GANG = "refuse", "allow", "refuseBalance", "evictGang"
@@ -150,7 +151,7 @@ def validate_args(args: PlacementVerificationArgs) -> list[ArgsProblem]:
     ]
     problems += check_selector("disposablePods", args.disposable_pods)
     try:
-        _version(args)
+        version_of(args)
     except KubeVersionError as error:
         problems.append(ArgsProblem(("featureGates" if args.feature_gates else "kubeVersion",), str(error)))
     return problems
@@ -239,7 +240,7 @@ def scheduling_settings(
 
     `files` holds the configuration that they name. Raises PolicyError and KubeVersionError.
     """
-    version, names = _version(args, cluster_version), args.scheduler_names or ASSUMED
+    version, names = version_of(args, cluster_version), args.scheduler_names or ASSUMED
     releases = args.scheduler_versions
     if not (args.scheduler_config_file or releases):
         return SchedulingSettings(None, version, names)
@@ -255,6 +256,9 @@ def scheduling_settings(
     return SchedulingSettings(configuration, version, names)
 
 
-def _version(args: PlacementVerificationArgs, cluster_version: KubeVersion | None = None) -> KubeVersion:
+def version_of(args: PlacementVerificationArgs | None, cluster_version: KubeVersion | None = None) -> KubeVersion:
+    """The version of Kubernetes with its gates by which landings are verified; that of the cluster without `args`."""
+    if args is None:
+        return cluster_version or KubeVersion()
     version = KubeVersion.parse(args.kube_version) if args.kube_version else cluster_version or KubeVersion()
     return version.with_gates(args.feature_gates)

@@ -27,7 +27,7 @@ from descheduler.placement.cel.static_types import (
 from descheduler.placement.cel.syntax import Call, Identifier, Literal, Node, Select
 from descheduler.placement.cel.values import NOTHING, DomainMap, Optional, Value, no_overload, type_name
 
-__all__ = ["expand", "optional_part"]
+__all__ = ["MACROS", "expand", "optional_part"]
 
 _CHARACTERS_IN_STEP = 16
 """A step is this many instructions of a regular expression, each of which may look at a character."""
@@ -36,7 +36,7 @@ _Macro = Callable[[NodeCompiler, Call], Compiled]
 
 def expand(compiler: NodeCompiler, call: Call) -> Compiled | None:
     """The macro that `call` is, compiled; None for a function. Raises InvalidExpression and Unsupported."""
-    macro = _MACROS.get((call.name, call.target is not None, len(call.arguments)))
+    macro = MACROS.get((call.name, call.target is not None, len(call.arguments)))
     if call.name == "bind" and not (isinstance(call.target, Identifier) and call.target.name == "cel"):
         return None
     return macro(compiler, call) if macro else None
@@ -284,7 +284,7 @@ def _at_run_time(text: str) -> Pattern:
         raise EvaluationError(str(error)) from error
 
 
-_MACROS: Mapping[tuple[str, bool, int], _Macro] = {
+MACROS: Mapping[tuple[str, bool, int], _Macro] = {
     ("[?]", False, 2): _optional_index,
     ("has", False, 1): _has,
     ("exists", True, 2): _deciding(True),

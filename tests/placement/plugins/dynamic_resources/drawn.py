@@ -5,13 +5,13 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import combinations, product
+from itertools import combinations
 from typing import NamedTuple
 
 from tests.builders import Object
-from tests.placement.plugins.dynamic_resources.worlds import GPU, claim, device, request, slice_of
+from tests.placement.plugins.dynamic_resources.worlds import GPU, any_of, claim, device, request, slice_of
 
-__all__ = ["Ask", "Dev", "Held", "Want", "drawn_devices", "drawn_want", "slices"]
+__all__ = ["Ask", "Dev", "Held", "Taken", "Want", "drawn_devices", "drawn_want", "slices"]
 
 COUNTERS, CAPACITY = 4, 10
 """What a pool has of its counter, and a shared device of its capacity."""
@@ -64,6 +64,14 @@ class Ask(NamedTuple):
         return (self.lanes or CAPACITY) if each.is_shared else 0
 
 
+class Taken(NamedTuple):
+    """A device for a request, as the result of an allocation names it."""
+
+    request: str
+    asked: Ask
+    device: Dev
+
+
 class Held:
     """What pods have of one node's devices."""
 
@@ -72,10 +80,10 @@ class Held:
         self.lanes: Counter[str] = Counter()
         self.counters = 0
 
-    def takes(self, taken: Iterable[tuple[Ask, Dev]]) -> bool:
+    def takes(self, taken: Iterable[Taken]) -> bool:
         """Whether all of that fits beside what is held."""
         whole, lanes, counters = self.whole.copy(), self.lanes.copy(), self.counters
-        for asked, each in taken:
+        for _, asked, each in taken:
             counters += each.counters
             if each.is_shared:
                 lanes[each.name] += asked.consumed(each)
@@ -84,8 +92,8 @@ class Held:
         most_taken, most_lanes = max(whole.values(), default=0), max(lanes.values(), default=0)
         return counters <= COUNTERS and most_taken <= 1 and most_lanes <= CAPACITY
 
-    def hold(self, taken: Iterable[tuple[Ask, Dev]], sign: int = 1) -> None:
-        for asked, each in taken:
+    def hold(self, taken: Iterable[Taken], sign: int = 1) -> None:
+        for _, asked, each in taken:
             self.counters += sign * each.counters
             if each.is_shared:
                 self.lanes[each.name] += sign * asked.consumed(each)
@@ -94,25 +102,44 @@ class Held:
 
 
 class Want(NamedTuple):
-    """A claim."""
+    """A claim: for each request its alternatives, which are mostly one; `rule` is a constraint on the models."""
 
-    requests: Sequence[Ask]
-    is_of_one_model: bool
+    requests: Sequence[Sequence[Ask]]
+    rule: str
 
     def as_object(self, name: str) -> Object:
-        constraints = [{"matchAttribute": f"{GPU}/model"}] if self.is_of_one_model else []
-        requests = (asked.as_object(f"r{place}") for place, asked in enumerate(self.requests))
+        constraints = [{self.rule: f"{GPU}/model"}] if self.rule else []
+        requests = (_request(f"r{place}", choices) for place, choices in enumerate(self.requests))
         return claim(name, *requests, constraints=constraints)
 
-    def first(self, devices: Sequence[Dev], held: Held) -> list[tuple[Ask, Dev]] | None:
-        """The first way to get all of it, in the order of requests and devices; None for no way."""
-        for chosen in product(*(combinations(devices, asked.number) for asked in self.requests)):
-            taken = [(asked, each) for asked, some in zip(self.requests, chosen, strict=True) for each in some]
-            models = {each.model for _, each in taken}
-            is_of_one = not self.is_of_one_model or (len(models) == 1 and "" not in models)
-            if is_of_one and all(asked.suits(each) for asked, each in taken) and held.takes(taken):
-                return taken
+    def first(self, devices: Sequence[Dev], held: Held) -> list[Taken] | None:
+        """The first way to get all of it, in the order of requests, alternatives and devices; None for no way."""
+        return self._from([], 0, devices, held)
+
+    def _from(self, taken: list[Taken], place: int, devices: Sequence[Dev], held: Held) -> list[Taken] | None:
+        if place == len(self.requests):
+            return taken if self._is_met_by(taken) and held.takes(taken) else None
+        choices = self.requests[place]
+        for number, asked in enumerate(choices):
+            name = f"r{place}" if len(choices) == 1 else f"r{place}/{number}"
+            for some in combinations(devices, asked.number):
+                tried = [*taken, *(Taken(name, asked, each) for each in some)]
+                found = self._from(tried, place + 1, devices, held)
+                if found is not None:
+                    return found
         return None
+
+    def _is_met_by(self, taken: Sequence[Taken]) -> bool:
+        """Whether each device suits its request, and all of them the rule."""
+        models = [each.device.model for each in taken]
+        number = 1 if self.rule == "matchAttribute" else len(models)
+        is_met = not self.rule or ("" not in models and len({*models}) == number)
+        return is_met and all(each.asked.suits(each.device) for each in taken)
+
+
+def _request(name: str, choices: Sequence[Ask]) -> Object:
+    asked = [each.as_object(name) for each in choices]
+    return asked[0] if len(asked) == 1 else any_of(name, **{str(place): each for place, each in enumerate(asked)})
 
 
 def drawn_devices(drawn: random.Random) -> list[Dev]:
@@ -130,15 +157,13 @@ def drawn_devices(drawn: random.Random) -> list[Dev]:
 
 def drawn_want(drawn: random.Random) -> Want:
     requests = [
-        Ask(
-            drawn.choice([1, 1, 2]),
-            drawn.random() < 0.4,
-            drawn.random() < 0.5,
-            drawn.choice([0, 0, 0, 3, 6]),
-        )
-        for _ in range(drawn.choice([1, 1, 2]))
+        [_drawn_ask(drawn) for _ in range(drawn.choice([1, 1, 1, 1, 2, 3]))] for _ in range(drawn.choice([1, 1, 2]))
     ]
-    return Want(requests, drawn.random() < 0.3)
+    return Want(requests, drawn.choice(["", "", "", "matchAttribute", "distinctAttribute"]))
+
+
+def _drawn_ask(drawn: random.Random) -> Ask:
+    return Ask(drawn.choice([1, 1, 2, 3]), drawn.random() < 0.4, drawn.random() < 0.5, drawn.choice([0, 0, 0, 3, 6]))
 
 
 def slices(node: str, devices: Sequence[Dev]) -> Iterator[Object]:

@@ -33,7 +33,8 @@ def drawn(chance: random.Random) -> Snapshot:
         objects += slices(node, devices) if devices else ()
     for name in (f"p{number}" for number in range(NUM_PODS)):
         want = drawn_want(chance)
-        made = want._replace(requests=[each._replace(lanes=0) for each in want.requests]).as_object(name)
+        requests = [[each._replace(lanes=0) for each in choices] for choices in want.requests]
+        made = want._replace(requests=requests).as_object(name)
         made["kind"], made["spec"] = "ResourceClaimTemplate", {"spec": made["spec"]}
         spec = {"resourceClaims": [{"name": "gpu", "resourceClaimTemplateName": name}]}
         pod = pod_object(name, node=chance.choice(NODES), owners=[owner(f"ReplicaSet/{name}")], spec=spec)

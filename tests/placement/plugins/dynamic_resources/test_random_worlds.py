@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -11,7 +10,7 @@ import pytest
 from descheduler.placement.framework.attempt import put_on_node
 from descheduler.placement.plugins.dynamic_resources.grants import ClaimLedger
 from tests.builders import node_object
-from tests.placement.plugins.dynamic_resources.drawn import Ask, Dev, Held, Want, drawn_devices, drawn_want, slices
+from tests.placement.plugins.dynamic_resources.drawn import Held, drawn_devices, drawn_want, slices
 from tests.placement.plugins.dynamic_resources.worlds import (
     claiming,
     device_class,
@@ -48,7 +47,9 @@ def play(drawn: random.Random) -> None:
         evaluation = scheduler.evaluate(claiming(f"p{place}", f"c{place}"))
         expected = {node: want.first(devices[node], held[node]) for node in NODES}
         assert {NODES[node]: got(evaluation, node) for node in np.flatnonzero(evaluation.feasible).tolist()} == {
-            node: _names(want, taken) for node, taken in expected.items() if taken is not None
+            node: [f"{each.request}={each.device.name}" for each in taken]
+            for node, taken in expected.items()
+            if taken is not None
         }
         if evaluation.fits:
             node = drawn.choice(evaluation.nodes.tolist())
@@ -61,8 +62,3 @@ def play(drawn: random.Random) -> None:
         scheduler.cluster.take_off(taken_off)
         held[node_name].hold(taken, -1)
     assert ledger.fingerprint() == before
-
-
-def _names(want: Want, taken: Sequence[tuple[Ask, Dev]]) -> list[str]:
-    numbers = [place for place, asked in enumerate(want.requests) for _ in range(asked.number)]
-    return [f"r{number}={each.name}" for number, (_, each) in zip(numbers, taken, strict=True)]
