@@ -89,6 +89,16 @@ def test_a_file_that_is_no_plan_is_one_message(
             "figures.groups do not hold the nodes of a cluster",
             id="a step beyond the last",
         ),
+        pytest.param(
+            lambda plan: plan["figures"]["nodes"][0]["before"].update(cpuMilli=-1),
+            "figures have an amount that no node can have",
+            id="less than nothing",
+        ),
+        pytest.param(
+            lambda plan: plan["figures"]["total"]["displaced"].update(memoryBytes=10**400),
+            "figures have an amount that no node can have",
+            id="more than any float",
+        ),
     ],
 )
 def test_a_plan_that_somebody_has_changed_is_one_message(
