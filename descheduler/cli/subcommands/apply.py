@@ -27,6 +27,7 @@ from descheduler.cli.flags.telemetry import takes_telemetry
 from descheduler.cli.flags.values import read_duration
 from descheduler.cli.output import Output, takes_output
 from descheduler.cli.running import RunFlags, run_policy
+from descheduler.plan.max_age import MAX_AGE
 from descheduler.supervision import Watch
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ __all__ = ["apply"]
 @click.option(
     "--max-age",
     metavar="DURATION",
-    default="15m",
+    default=f"{MAX_AGE // timedelta(minutes=1)}m",
     show_default=True,
     callback=read_duration,
     help="Refuse a plan whose snapshot is older.",
