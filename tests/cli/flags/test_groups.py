@@ -8,9 +8,11 @@ from descheduler.cli.flags.groups import GROUPS
 
 
 def parameters_of(name: str) -> tuple[click.Context, list[click.Option]]:
+    # Click keeps the help option that the first context asks for, so it must be the one that the program has.
+    names = commands.context_settings["help_option_names"]
     command = commands.get_command(click.Context(commands), name)
     assert command is not None
-    ctx = click.Context(command, info_name=name, terminal_width=100)
+    ctx = click.Context(command, info_name=name, terminal_width=100, help_option_names=names)
     return ctx, [each for each in command.get_params(ctx) if isinstance(each, click.Option) and not each.hidden]
 
 
