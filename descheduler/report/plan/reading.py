@@ -14,7 +14,7 @@ from msgspec.structs import astuple
 from descheduler.report.document import API_VERSION
 from descheduler.report.identities import shard_of
 from descheduler.report.plan.document import Plan
-from descheduler.report.plan.figures import NUM_STEPS
+from descheduler.report.plan.figures import NUM_STEPS, GroupFigures, NodeFigures, TotalFigures
 from descheduler.report.plan.file import PlanFile
 
 __all__ = ["MOST_BYTES", "PlanFileError", "read_plan", "read_plan_file"]
@@ -144,11 +144,9 @@ def _check_pictured(path: str, plan: Plan) -> None:
     if not is_sound or sum(map(sum, steps)) > _MOST_NODES:
         raise PlanFileError(f"{path}: figures.groups do not hold the nodes of a cluster; the file was changed")
     figures = plan.figures
-    amounts = [
-        *(amount for each in (*figures.nodes, *figures.groups, figures.total) for amount in (each.before, each.after)),
-        *(each.allocatable for each in (*figures.nodes, *figures.groups, figures.total)),
-        *(figures.total.displaced, figures.total.landing),
-    ]
+    places: list[NodeFigures | GroupFigures | TotalFigures] = [*figures.nodes, *figures.groups, figures.total]
+    amounts = [amount for each in places for amount in (each.before, each.after, each.allocatable)]
+    amounts += [figures.total.displaced, figures.total.landing]
     if not all(0 <= number < _MOST_OF_A_RESOURCE for each in amounts for number in astuple(each)):
         raise PlanFileError(f"{path}: figures have an amount that no node can have; the file was changed")
 
