@@ -230,3 +230,15 @@ def test_all_commands_count_the_same_pods(descheduler: Descheduler, policy: Path
         (sum(len(each["moves"]) for each in answers), sum(len(each["refusals"]) for each in answers)),
     ]
     assert set(counts) == {(1, 1)}
+
+
+def test_apply_takes_the_policy_as_an_argument(
+    descheduler: Descheduler, policy: Path, plan_file: Path, tmp_path: Path
+) -> None:
+    nowhere = ("--kubeconfig", tmp_path / "none")
+
+    ends = [descheduler("apply", plan_file, *named, *nowhere) for named in ([policy], ["--config", policy])]
+
+    assert [end.err.splitlines()[-1] for end in ends] == [ends[0].err.splitlines()[-1]] * 2
+    assert str(nowhere[1]) in ends[0].err
+    assert "or the policy as an argument" in descheduler("apply", plan_file).err

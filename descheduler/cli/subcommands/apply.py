@@ -21,7 +21,7 @@ from descheduler.cli.flags.running import (
     takes_gates,
     takes_observation,
     takes_pace,
-    takes_policy_flag,
+    takes_policy,
 )
 from descheduler.cli.flags.telemetry import takes_telemetry
 from descheduler.cli.flags.values import read_duration
@@ -41,7 +41,7 @@ __all__ = ["apply"]
 
 @click.command(cls=GoFlagsCommand, short_help="Carry out a plan from a file.")
 @click.argument("file", callback=read_input_name, shell_complete=complete_file)
-@takes_policy_flag
+@takes_policy
 @click.option(
     "--max-age",
     metavar="DURATION",
