@@ -31,9 +31,9 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
         "descheduler plan --for nvidia.com/gpu=8 --snapshot dump.json.gz",
     ),
     "apply": (
-        "descheduler apply plan.json --config policy.yaml --dry-run",
-        "descheduler apply plan.json --config policy.yaml",
-        "descheduler apply plan.json --config policy.yaml --max-age 1h",
+        "descheduler apply plan.json policy.yaml --dry-run",
+        "descheduler apply plan.json policy.yaml",
+        "descheduler apply plan.json policy.yaml --max-age 1h",
     ),
     "show": (
         "descheduler show plan.json",
@@ -56,9 +56,9 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
         "descheduler simulate policy.yaml --snapshot dump.json.gz --compare other.yaml",
     ),
     "status": (
-        "descheduler status",
+        "descheduler status --config policy.yaml",
         "descheduler status --lease-name descheduler-gpu",
-        "descheduler status -o json",
+        "descheduler status --config policy.yaml -o json",
     ),
     "validate": (
         "descheduler validate --strict policy.yaml",

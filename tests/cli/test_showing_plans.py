@@ -89,6 +89,16 @@ def test_a_file_that_is_no_plan_is_one_message(
             "figures.groups do not hold the nodes of a cluster",
             id="a step beyond the last",
         ),
+        pytest.param(
+            lambda plan: plan["figures"]["nodes"][0]["before"].update(cpuMilli=-1),
+            "figures have an amount that no node can have",
+            id="less than nothing",
+        ),
+        pytest.param(
+            lambda plan: plan["figures"]["total"]["displaced"].update(memoryBytes=10**400),
+            "figures have an amount that no node can have",
+            id="more than any float",
+        ),
     ],
 )
 def test_a_plan_that_somebody_has_changed_is_one_message(
@@ -220,3 +230,15 @@ def test_all_commands_count_the_same_pods(descheduler: Descheduler, policy: Path
         (sum(len(each["moves"]) for each in answers), sum(len(each["refusals"]) for each in answers)),
     ]
     assert set(counts) == {(1, 1)}
+
+
+def test_apply_takes_the_policy_as_an_argument(
+    descheduler: Descheduler, policy: Path, plan_file: Path, tmp_path: Path
+) -> None:
+    nowhere = ("--kubeconfig", tmp_path / "none")
+
+    ends = [descheduler("apply", plan_file, *named, *nowhere) for named in ([policy], ["--config", policy])]
+
+    assert [end.err.splitlines()[-1] for end in ends] == [ends[0].err.splitlines()[-1]] * 2
+    assert str(nowhere[1]) in ends[0].err
+    assert "or the policy as an argument" in descheduler("apply", plan_file).err

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import click
 
 from descheduler.cli.examples import EXAMPLES
+from descheduler.cli.flags.groups import grouped
 
 __all__ = ["GoFlagsCommand"]
 
@@ -22,6 +23,13 @@ class GoFlagsCommand(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parses the arguments after putting them in the spelling that click knows."""
         return super().parse_args(ctx, list(self._spelled_out(ctx, args)))
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The flags in groups, those of the command itself first."""
+        shown = [each for each in self.get_params(ctx) if each.get_help_record(ctx) is not None]
+        for title, parameters in grouped(shown).items():
+            with formatter.section(title):
+                formatter.write_dl([record for each in parameters if (record := each.get_help_record(ctx)) is not None])
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Examples of the command."""

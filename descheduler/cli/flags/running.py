@@ -23,12 +23,10 @@ __all__ = [
     "takes_observation",
     "takes_pace",
     "takes_policy",
-    "takes_policy_flag",
     "takes_policy_of_runs",
 ]
 
 _ONCE = "; - is standard input"
-_ARGUMENT = " The same as the argument POLICY."
 
 
 def _read_deadline(ctx: click.Context, option: click.Parameter, text: str | None) -> timedelta | None:
@@ -39,36 +37,30 @@ def _read_deadline(ctx: click.Context, option: click.Parameter, text: str | None
 
 def takes_policy(command: Callable[..., Any]) -> Callable[..., Any]:
     """Adds the policy, as `policy_file`: an argument, or the value of a flag."""
-    return _takes_argument(_takes_flag(command, _ONCE, _ARGUMENT), is_required=True)
+    return _takes_argument(_takes_flag(command, _ONCE), is_required=True)
 
 
 def takes_policy_of_runs(command: Callable[..., Any]) -> Callable[..., Any]:
     """As `takes_policy`, for a command that reads it again for each run, which standard input cannot be."""
-    return _takes_argument(_takes_flag(command, "", _ARGUMENT), is_required=True)
+    return _takes_argument(_takes_flag(command, ""), is_required=True)
 
 
 def may_take_policy(command: Callable[..., Any]) -> Callable[..., Any]:
     """Adds the policy, as `policy_file`, which is None where none is given."""
-    return _takes_argument(_takes_flag(command, _ONCE, _ARGUMENT), is_required=False)
+    return _takes_argument(_takes_flag(command, _ONCE), is_required=False)
 
 
-def takes_policy_flag(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds the policy, as `policy_file`, to a command that has another argument."""
-    return _takes_flag(command, _ONCE, "")
-
-
-def _takes_flag(command: Callable[..., Any], standard_input: str, argument: str) -> Callable[..., Any]:
-    """The flag, with what its help says of standard input and of the argument beside it; nothing where it has none."""
+def _takes_flag(command: Callable[..., Any], standard_input: str) -> Callable[..., Any]:
+    """The flag, with what its help says of standard input."""
     return click.option(
         "--policy-config-file",
         "--config",
         "policy_file",
         callback=read_input_name,
-        required=not argument,
         metavar="FILE",
         shell_complete=complete_file,
         help="Policy to run: a DeschedulerPolicy or a DeschedulerConfiguration, in YAML or JSON, alone or in a "
-        f"ConfigMap{standard_input}.{argument}",
+        f"ConfigMap{standard_input}. The same as the argument POLICY.",
     )(command)
 
 

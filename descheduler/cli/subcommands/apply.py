@@ -21,12 +21,13 @@ from descheduler.cli.flags.running import (
     takes_gates,
     takes_observation,
     takes_pace,
-    takes_policy_flag,
+    takes_policy,
 )
 from descheduler.cli.flags.telemetry import takes_telemetry
 from descheduler.cli.flags.values import read_duration
 from descheduler.cli.output import Output, takes_output
 from descheduler.cli.running import RunFlags, run_policy
+from descheduler.plan.max_age import MAX_AGE
 from descheduler.supervision import Watch
 
 if TYPE_CHECKING:
@@ -40,11 +41,11 @@ __all__ = ["apply"]
 
 @click.command(cls=GoFlagsCommand, short_help="Carry out a plan from a file.")
 @click.argument("file", callback=read_input_name, shell_complete=complete_file)
-@takes_policy_flag
+@takes_policy
 @click.option(
     "--max-age",
     metavar="DURATION",
-    default="15m",
+    default=f"{MAX_AGE // timedelta(minutes=1)}m",
     show_default=True,
     callback=read_duration,
     help="Refuse a plan whose snapshot is older.",

@@ -5,13 +5,14 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import MAXYEAR, datetime, timedelta
 from math import ceil
 
 import msgspec
 
 from descheduler.model.text.counted import counted, first_names
 from descheduler.model.text.duration import format_duration
+from descheduler.plan.max_age import MAX_AGE
 from descheduler.report.document import PodReference, ShardIdentity, SnapshotIdentity
 from descheduler.report.identities import shard_of
 from descheduler.report.nothing import why_nothing
@@ -147,8 +148,16 @@ def _identity(plan: Plan) -> Mapping[str, str]:
         **_shard_text(snapshot.shard),
         "Read at": time_of(snapshot.taken_at) or "a time that the dump does not tell",
         "Decided at": time_of(plan.now),
+        "Expires": _expiry(snapshot),
         "Replacement pods": landing_summary(plan.landings),
     }
+
+
+def _expiry(snapshot: SnapshotIdentity) -> str:
+    """Until when `apply` takes the plan; "" where the dump does not tell its time, or one that cannot be."""
+    if snapshot.taken_at is None or snapshot.taken_at.year == MAXYEAR:
+        return ""
+    return f"{time_of(snapshot.taken_at + MAX_AGE)}; apply --max-age takes older plans"
 
 
 def _shard_text(shard: ShardIdentity | None) -> Mapping[str, str]:

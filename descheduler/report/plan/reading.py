@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import BinaryIO, Literal, TypeVar
 
 import msgspec
+from msgspec.structs import astuple
 
 from descheduler.report.document import API_VERSION
 from descheduler.report.identities import shard_of
 from descheduler.report.plan.document import Plan
-from descheduler.report.plan.figures import NUM_STEPS
+from descheduler.report.plan.figures import NUM_STEPS, GroupFigures, NodeFigures, TotalFigures
 from descheduler.report.plan.file import PlanFile
 
 __all__ = ["MOST_BYTES", "PlanFileError", "read_plan", "read_plan_file"]
@@ -28,6 +29,8 @@ MOST_BYTES = 256 * 2**20
 _LONGEST_CAUSE = 300
 _MOST_NODES = 300_000
 """Of all resources together; far more than a cluster has."""
+_MOST_OF_A_RESOURCE = 1 << 63
+"""Quantities of Kubernetes are 64 bits long."""
 _PLAN_FILE = "plan file of 'descheduler plan --out'"
 
 
@@ -140,6 +143,12 @@ def _check_pictured(path: str, plan: Plan) -> None:
     is_sound = all(len(numbers) == NUM_STEPS and min(numbers) >= 0 for numbers in steps)
     if not is_sound or sum(map(sum, steps)) > _MOST_NODES:
         raise PlanFileError(f"{path}: figures.groups do not hold the nodes of a cluster; the file was changed")
+    figures = plan.figures
+    places: list[NodeFigures | GroupFigures | TotalFigures] = [*figures.nodes, *figures.groups, figures.total]
+    amounts = [amount for each in places for amount in (each.before, each.after, each.allocatable)]
+    amounts += [figures.total.displaced, figures.total.landing]
+    if not all(0 <= number < _MOST_OF_A_RESOURCE for each in amounts for number in astuple(each)):
+        raise PlanFileError(f"{path}: figures have an amount that no node can have; the file was changed")
 
 
 def _check_moves(path: str, file: PlanFile) -> None:

@@ -12,7 +12,7 @@ import msgspec
 from descheduler.model.text.printable import printable
 from descheduler.report.tables.palette import PLAIN, Palette, Tone
 
-__all__ = ["AS_ABOVE", "TIE", "Cell", "Row", "Toned", "aligned"]
+__all__ = ["AS_ABOVE", "TIE", "Cell", "Row", "Toned", "aligned", "side_by_side"]
 
 TIE = "\u00a0"
 """A space at which no line is broken; it is shown as a space."""
@@ -66,6 +66,24 @@ def aligned(
         yield from map(palette.heading, _lines([Toned(name, Tone.PLAIN) for name in header], layout, PLAIN))
     for row in cells:
         yield from _lines(row, layout, palette)
+
+
+def side_by_side(header: Sequence[str], rows: Sequence[Row], width: int) -> Iterator[Sequence[int]]:
+    """The columns of a table in parts that are at most `width` cells wide, the first column in each of them.
+
+    Of the last column, which is wrapped, a part of its width is enough.
+    """
+    texts = [header, *([_cell(cell).text for cell in row] for row in rows)]
+    widths = [max(_num_cells(row[column]) for row in texts) for column in range(len(header))]
+    widths[-1] = min(widths[-1], _NARROWEST_SENTENCE)
+    part, taken = [0], widths[0]
+    for column in range(1, len(header)):
+        if len(part) > 1 and taken + _GAP + widths[column] > width:
+            yield part
+            part, taken = [0], widths[0]
+        part.append(column)
+        taken += _GAP + widths[column]
+    yield part
 
 
 def _cell(cell: Cell) -> Toned:

@@ -55,7 +55,7 @@ def simulation_table(simulation: Simulation, style: TableStyle) -> Iterator[str]
 def _cycles(policy: SimulatedPolicy, every: str, style: TableStyle) -> Iterator[str]:
     """The cycles, and what planners say of them."""
     header, rows = cycle_rows(policy)
-    yield from style.table(header, rows, title=f"{_name(policy)}: requests after each cycle, one every {every}")
+    yield from style.figures(header, rows, title=f"{_name(policy)}: requests after each cycle, one every {every}")
     goals = [f"Goal in cycle {cycle.cycle}: {goal}" for cycle in policy.cycles for goal in cycle.goals]
     for goal in goals:
         yield from style.paragraph(goal, indent="  ")

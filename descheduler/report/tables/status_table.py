@@ -33,7 +33,7 @@ _HEADER = (
 
 def status_table(status: StatusDocument, style: TableStyle) -> Iterator[str]:
     """A row for each run, the latest first, and more lines about the latest one."""
-    yield from style.table(_HEADER, [_row(run) for run in status.runs], title="Last runs")
+    yield from style.figures(_HEADER, [_row(run) for run in status.runs], title="Last runs")
     if status.runs:
         yield from _latest(status.runs[0], style)
     else:

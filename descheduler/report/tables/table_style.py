@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 
 from descheduler.model.text.printable import printable
-from descheduler.report.tables.columns import AS_ABOVE, Row, aligned
+from descheduler.report.tables.columns import AS_ABOVE, Row, aligned, side_by_side
 from descheduler.report.tables.palette import PLAIN, Palette
 
 __all__ = ["TableStyle"]
@@ -40,6 +40,14 @@ class TableStyle(msgspec.Struct, frozen=True):
         yield from aligned(header, rows, width=self._room, palette=self.palette, like=like)
         if self.has_headers:
             yield ""
+
+    def figures(self, header: Sequence[str], rows: Sequence[Row], *, title: str = "") -> Iterator[str]:
+        """As `table`, for rows of figures that the first column names: columns that are too many for the width stand in
+        a table of their own, with the first column again."""
+        parts = [range(len(header))] if self._room is None else side_by_side(header, rows, self._room)
+        for number, part in enumerate(parts):
+            shown = [[row[column] for column in part] for row in rows]
+            yield from self.table([header[column] for column in part], shown, title="" if number else title)
 
     def without_repeats(self, rows: Sequence[Row]) -> list[Row]:
         """The rows, whose last cell says only that it is that of the row above; wide tables keep every cell."""

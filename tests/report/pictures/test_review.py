@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -42,6 +42,16 @@ def test_plan_is_made_again_of_the_same_source(source: str, flags: str) -> None:
     commands = review_of(make_test_plan([make_pod("old")], source=source, taken_at=NOW)).commands
 
     assert commands["Plan again"] == f"descheduler plan --policy-config-file policy.yaml{flags} --out plan.json"
+
+
+def test_plan_says_until_when_it_can_be_applied() -> None:
+    of_noon = datetime(2026, 1, 15, 12, tzinfo=UTC)
+
+    assert review_of(make_test_plan(taken_at=of_noon)).identity["Expires"] == (
+        "2026-01-15 12:15:00 UTC; apply --max-age takes older plans"
+    )
+    assert review_of(make_test_plan(taken_at=None)).identity["Expires"] == ""
+    assert review_of(make_test_plan(taken_at=datetime.max.replace(tzinfo=UTC))).identity["Expires"] == ""
 
 
 def test_plan_of_a_shard_names_the_shard_and_its_flags() -> None:

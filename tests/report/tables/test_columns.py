@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 
 from descheduler.report.tables.columns import TIE, Row, Toned, aligned
 from descheduler.report.tables.palette import Palette, Tone
+from descheduler.report.tables.table_style import TableStyle
 
 
 def test_columns_are_as_wide_as_their_longest_cell() -> None:
@@ -44,6 +45,26 @@ def test_names_of_pods_lose_their_middle_last() -> None:
     lines = list(aligned(["NAMESPACE", "POD", "NODE", "PLUGIN", "WHY"], [row], width=80))
 
     assert lines[2] == "payments    payments-9d656420-318ac   ip-10-0-0….internal   RemovePod…odeTaints"
+
+
+def test_figures_that_are_too_many_for_the_width_go_on_below() -> None:
+    header, rows = ["TIME", "EVICTED", "NOT ATTEMPTED", "ENDED BY"], [["2026-01-15T12:00:00Z", "1", "2", ""]]
+
+    narrow = list(TableStyle(width=36).figures(header, rows, title="Runs"))
+
+    assert narrow == [
+        "Runs",
+        "TIME                   EVICTED",
+        "2026-01-15T12:00:00Z   1",
+        "",
+        "TIME                   NOT ATTEMPTED",
+        "2026-01-15T12:00:00Z   2",
+        "",
+        "TIME                   ENDED BY",
+        "2026-01-15T12:00:00Z   -",
+        "",
+    ]
+    assert list(TableStyle(width=80).figures(header, rows)) == list(TableStyle().figures(header, rows))
 
 
 def test_names_are_whole_without_a_terminal() -> None:

@@ -1,0 +1,10 @@
+"""How long a plan can be carried out."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+__all__ = ["MAX_AGE"]
+
+MAX_AGE = timedelta(minutes=15)
+"""Since its snapshot was read; `--max-age` of `apply` sets another."""
