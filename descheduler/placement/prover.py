@@ -230,7 +230,8 @@ class LandingProver:
         if self._last is None or not self._last.is_about(victim, NOTHING_HELD):
             self.consider(victim)
         assert self._last is not None  # noqa: S101 - it was asked about
-        decision, unplaced = self._last.decision, self._last.candidate.unplaced
+        decision = self._last.decision
+        unplaced = self._last.candidate.unplaced if decision.homeless is None else None
         return self._ends.by_name(decision.landing, unplaced, self._pending, self._placed)
 
     def book(self, victim: Pod, *, mates: Sequence[Pod] = (), held: HeldRooms = NOTHING_HELD) -> Landing:

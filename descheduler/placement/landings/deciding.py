@@ -80,10 +80,11 @@ class Decider:
 
     def _beside_doubtful(self, candidate: LandingCandidate, decision: Decision) -> Decision:
         """`decision` under the condition that no pending pod takes the room of which it is unknown whether it is
-        scheduled, or where."""
+        scheduled, or where. One for a replacement that waits hangs on a pending pod as it is."""
         landing, unplaced = decision.landing, candidate.unplaced
         if (
             unplaced is None
+            or decision.homeless is not None
             or unplaced.held_on
             or landing.verdict not in (LandingVerdict.LANDS, LandingVerdict.LANDS_IF)
         ):

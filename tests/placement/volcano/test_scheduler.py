@@ -9,7 +9,18 @@ from descheduler.cluster.request import SnapshotRequest
 from descheduler.placement.landings.landing import LandingVerdict
 from descheduler.placement.needs import landing_annotations
 from descheduler.placement.prover import LandingProver
-from tests.placement.volcano.worlds import Object, group, node, owned, plugin, pods, prover_of, queue, scheduling
+from tests.placement.volcano.worlds import (
+    Object,
+    group,
+    node,
+    owned,
+    plugin,
+    pods,
+    priority_class,
+    prover_of,
+    queue,
+    scheduling,
+)
 
 NODES = [node("a", cpu="4"), node("b", cpu="4")]
 LANDS, LANDS_IF, LIKELY, NO, UNKNOWN = (
@@ -164,6 +175,26 @@ def test_a_pending_job_goes_first_and_leaves_no_room() -> None:
 
     assert landing.verdict is NO
     assert "queue default has no room for the pod (plugin proportion in tier 2; 5 CPU of 4)" in landing.message
+
+
+def test_replacement_that_waits_for_a_pending_pod_is_on_no_node_when_others_are_looked_at() -> None:
+    """Pod `early-0` may as well be on the node where the replacement would be if `late-0` were not there."""
+    nodes = [{**node(name, cpu="1"), "metadata": {"name": name, "labels": {"name": name}}} for name in ("a", "b")]
+    closed = {**node("old"), "spec": {"unschedulable": True}}
+    urgent = group("urgent", phase="Running", priorityClassName="high")
+    pending = [group("early"), *pods("early", 1), group("late"), *pods("late", 1)]
+    only_on_b = pods("urgent", 1, on="old", spec={"nodeSelector": {"name": "b"}})
+    document = {"actions": "allocate", "tiers": [{"plugins": [plugin("priority"), plugin("predicates")]}]}
+    world = (closed, nodes, priority_class("high", 10), urgent, owned(only_on_b), pending)
+    prover, pod = prover_of(*world, configuration=document)
+
+    landing = prover.consider(pod["urgent-0"])
+
+    assert (landing.verdict, landing.node) == (LANDS_IF, "b")
+    assert landing.conditions == ("pending pod batch/late-0 may be scheduled there first",)
+    assert [(end.nodes, sorted(node for _, node in end.others)) for end in prover.ends(pod["urgent-0"])] == [
+        (("b", "b"), ["a", "b"])
+    ]
 
 
 def test_nothing_is_known_where_no_queues_were_read() -> None:

@@ -12,19 +12,8 @@ import pytest
 from descheduler.placement.landings.landing import LandingVerdict
 from descheduler.placement.prover import LandingProver
 from descheduler.placement.volcano.session import Session
-from tests.placement.volcano.worlds import (
-    Object,
-    group,
-    node,
-    owned,
-    plugin,
-    pods,
-    renamed,
-    scheduling,
-    session,
-    snapshot_of,
-    tasks_of,
-)
+
+from .worlds import Object, group, node, owned, plugin, pods, renamed, scheduling, session, snapshot_of, tasks_of
 
 ZONE, PREEMPTABLE = "volcano.sh/revocable-zone", "volcano.sh/preemptable"
 _TDM = plugin("tdm", arguments={"tdm.revocable-zone.night": "22:00-6:00", "tdm.revocable-zone.day": "9:00-17:00"})
