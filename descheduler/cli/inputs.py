@@ -7,9 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-import click
-
 from descheduler.cli.completions import complete_file
+from descheduler.cli.flag_groups import FlagGroup, flag
 from descheduler.cli.flags.files import file_source, input_path, read_input_names
 from descheduler.cli.flags.values import read_instant
 from descheduler.cli.output import keep_output
@@ -33,7 +32,8 @@ __all__ = [
 _logger = logging.getLogger(__name__)
 
 
-skips_broken_objects = click.option(
+skips_broken_objects = flag(
+    FlagGroup.DUMP,
     "--skip-broken-objects/--fail-on-broken-objects",
     default=False,
     help="Skip invalid objects instead of failing on the first.",
@@ -51,7 +51,8 @@ def takes_snapshot(
     def add(command: Callable[..., Any]) -> Callable[..., Any]:
         for option in reversed(
             (
-                click.option(
+                flag(
+                    FlagGroup.DUMP,
                     "--snapshot",
                     multiple=True,
                     callback=read_input_names,
@@ -59,7 +60,8 @@ def takes_snapshot(
                     shell_complete=complete_file,
                     help=snapshot_help,
                 ),
-                click.option(
+                flag(
+                    FlagGroup.DUMP,
                     "--now",
                     callback=read_instant,
                     metavar="RFC3339",

@@ -16,6 +16,7 @@ import msgspec
 
 from descheduler.cli.ending.errors import CommandError
 from descheduler.cli.ending.exit_code import ExitCode
+from descheduler.cli.flag_groups import FlagGroup, flag
 
 if TYPE_CHECKING:
     from descheduler.report.formats.render import FlatFormat, Format, PictureFormat, TabledDocument
@@ -58,7 +59,8 @@ def takes_output(
     more = [*(_FLAT if has_flat_formats else ()), *(_PICTURES if has_pictures else ())]
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
-        @click.option(
+        @flag(
+            FlagGroup.OUTPUT,
             "-o",
             "--output",
             "output_format",
@@ -84,10 +86,16 @@ def takes_output(
 
 def _with_table_flags(command: Callable[..., Any]) -> Callable[..., Any]:
     """The flags of plans and outcomes alone."""
-    quiet = click.option(
-        "-q", "--quiet", "is_quiet", is_flag=True, help="Print only the summary of a table, and no progress."
+    quiet = flag(
+        FlagGroup.OUTPUT,
+        "-q",
+        "--quiet",
+        "is_quiet",
+        is_flag=True,
+        help="Print only the summary of a table, and no progress.",
     )
-    headers = click.option(
+    headers = flag(
+        FlagGroup.OUTPUT,
         "--no-headers",
         "has_headers",
         flag_value=False,

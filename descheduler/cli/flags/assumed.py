@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from descheduler.cli.completions import complete_file
+from descheduler.cli.flag_groups import FlagGroup, flag
 from descheduler.cli.flags.files import file_source, read_input_name
 
 if TYPE_CHECKING:
@@ -23,7 +24,8 @@ _EFFECTS = ("NoSchedule", "NoExecute", "None")
 def takes_assumed(command: Callable[..., Any]) -> Callable[..., Any]:
     """Adds the DeviceTaintRules of a file, as `assumed`."""
 
-    @click.option(
+    @flag(
+        FlagGroup.DUMP,
         "--with",
         "assumed",
         callback=_read_rules,

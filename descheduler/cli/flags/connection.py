@@ -7,9 +7,8 @@ from datetime import timedelta
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from descheduler.cli.completions import complete_context, complete_file
+from descheduler.cli.flag_groups import FlagGroup, flag
 from descheduler.cli.flags.values import read_duration
 
 if TYPE_CHECKING:
@@ -21,7 +20,8 @@ __all__ = ["takes_connection"]
 def takes_connection(command: Callable[..., Any]) -> Callable[..., Any]:
     """Adds the flags and hands them to the command as `connection`, a function that makes ConnectionOptions."""
 
-    @click.option(
+    @flag(
+        FlagGroup.CLUSTER,
         "--kubeconfig",
         "--client-connection-kubeconfig",
         "kubeconfig",
@@ -29,14 +29,16 @@ def takes_connection(command: Callable[..., Any]) -> Callable[..., Any]:
         shell_complete=complete_file,
         help="Kubeconfig; by default KUBECONFIG, the service account of the pod, or ~/.kube/config.",
     )
-    @click.option(
+    @flag(
+        FlagGroup.CLUSTER,
         "--context",
         metavar="NAME",
         shell_complete=complete_context,
         help="Context of the kubeconfig; by default its current one.",
     )
-    @click.option("--as", "as_user", metavar="USER", help="User to impersonate.")
-    @click.option(
+    @flag(FlagGroup.CLUSTER, "--as", "as_user", metavar="USER", help="User to impersonate.")
+    @flag(
+        FlagGroup.CLUSTER,
         "--request-timeout",
         metavar="DURATION",
         default="30s",

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import click
 
 from descheduler.cli.examples import EXAMPLES
-from descheduler.cli.flags.groups import grouped
+from descheduler.cli.flag_groups import grouped
 
 __all__ = ["GoFlagsCommand"]
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from descheduler.cli.flag_groups import FlagGroup, flag
 from descheduler.cli.flags.values import read_duration
 
 if TYPE_CHECKING:
@@ -27,7 +28,8 @@ def takes_lease(command: Callable[..., Any]) -> Callable[..., Any]:
     The longer names are those of kubernetes-sigs/descheduler 0.36.
     """
 
-    @click.option(
+    @flag(
+        FlagGroup.LEASE,
         "--lease/--no-lease",
         "--leader-elect/--no-leader-elect",
         "is_wanted",
@@ -36,7 +38,8 @@ def takes_lease(command: Callable[..., Any]) -> Callable[..., Any]:
         "yes, unless the policy sets leaderElect: false.",
     )
     @_names_lease
-    @click.option(
+    @flag(
+        FlagGroup.LEASE,
         "--lease-duration",
         "--leader-elect-lease-duration",
         "lease_duration",
@@ -83,7 +86,8 @@ def takes_lease_name(command: Callable[..., Any]) -> Callable[..., Any]:
 def _names_lease(command: Callable[..., Any]) -> Callable[..., Any]:
     """Adds the name and the namespace."""
 
-    @click.option(
+    @flag(
+        FlagGroup.LEASE,
         "--lease-name",
         "--leader-elect-resource-name",
         "lease_name",
@@ -91,7 +95,8 @@ def _names_lease(command: Callable[..., Any]) -> Callable[..., Any]:
         callback=_read_name,
         help="Name of the Lease; by default the policy's, else descheduler- and the names of its profiles.",
     )
-    @click.option(
+    @flag(
+        FlagGroup.LEASE,
         "--lease-namespace",
         "--leader-elect-resource-namespace",
         "lease_namespace",

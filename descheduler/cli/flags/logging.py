@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from descheduler.cli.flag_groups import FlagGroup, flag
 from descheduler.telemetry.logging import LogFormat, configure_logging
 
 __all__ = ["takes_logging"]
@@ -17,7 +18,8 @@ __all__ = ["takes_logging"]
 def takes_logging(command: Callable[..., Any]) -> Callable[..., Any]:
     """Adds the flags and sets the log up before the command starts."""
 
-    @click.option(
+    @flag(
+        FlagGroup.OUTPUT,
         "-v",
         "--v",
         "verbosity",
@@ -26,7 +28,8 @@ def takes_logging(command: Callable[..., Any]) -> Callable[..., Any]:
         help="Log level: 0 shows every eviction, 1 adds evictions that are only planned and sums by plugin, 6 adds "
         "tracebacks. By default 0; on a terminal only warnings and errors.",
     )
-    @click.option(
+    @flag(
+        FlagGroup.OUTPUT,
         "--log-format",
         "--logging-format",
         "log_format",

@@ -11,6 +11,7 @@ import click
 
 from descheduler.cli.completions import complete_file
 from descheduler.cli.ending.exit_code import ExitCode
+from descheduler.cli.flag_groups import FlagGroup, flag
 from descheduler.cli.flags.files import read_input_name
 from descheduler.cli.flags.values import read_duration, read_feature_gates, read_rate
 from descheduler.supervision import Watch
@@ -83,14 +84,16 @@ def _takes_argument(command: Callable[..., Any], *, is_required: bool) -> Callab
 def takes_pace(command: Callable[..., Any]) -> Callable[..., Any]:
     """Adds the pace of evictions."""
 
-    @click.option(
+    @flag(
+        FlagGroup.EVICTIONS,
         "--client-connection-qps",
         type=float,
         callback=read_rate,
         metavar="N",
         help="Evictions per second; by default the policy's value, else 5.",
     )
-    @click.option(
+    @flag(
+        FlagGroup.EVICTIONS,
         "--client-connection-burst",
         type=click.IntRange(min=0),
         metavar="N",
@@ -106,7 +109,8 @@ def takes_pace(command: Callable[..., Any]) -> Callable[..., Any]:
 def takes_observation(command: Callable[..., Any]) -> Callable[..., Any]:
     """Adds how long replacements are looked for after the evictions."""
 
-    @click.option(
+    @flag(
+        FlagGroup.EVICTIONS,
         "--observe",
         callback=read_duration,
         metavar="DURATION",
@@ -123,7 +127,8 @@ def takes_observation(command: Callable[..., Any]) -> Callable[..., Any]:
 def takes_deadline(command: Callable[..., Any]) -> Callable[..., Any]:
     """Adds the deadline, which the watch names in messages."""
 
-    @click.option(
+    @flag(
+        FlagGroup.EVICTIONS,
         "--deadline",
         callback=_read_deadline,
         metavar="DURATION",
@@ -140,14 +145,16 @@ def takes_deadline(command: Callable[..., Any]) -> Callable[..., Any]:
 def takes_gates(command: Callable[..., Any]) -> Callable[..., Any]:
     """Adds feature gates and detailed exit codes."""
 
-    @click.option(
+    @flag(
+        FlagGroup.EVICTIONS,
         "--feature-gates",
         multiple=True,
         callback=read_feature_gates,
         metavar="NAME=BOOL,...",
         help="EvictionsInBackground lets other controllers finish evictions.",
     )
-    @click.option(
+    @flag(
+        FlagGroup.OUTPUT,
         "--detailed-exitcode/--no-detailed-exitcode",
         default=False,
         help=f"Exit with {ExitCode.INCOMPLETE} when the run finished with evictions refused, failed or unknown, or "
@@ -163,7 +170,8 @@ def takes_gates(command: Callable[..., Any]) -> Callable[..., Any]:
 def takes_assessment(command: Callable[..., Any]) -> Callable[..., Any]:
     """Adds how many landings are predicted for the report alone."""
 
-    @click.option(
+    @flag(
+        FlagGroup.EVICTIONS,
         "--assess-landings",
         type=click.IntRange(min=0),
         metavar="N",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from descheduler.cli.completions import complete_namespace
+from descheduler.cli.flag_groups import FlagGroup, flag
 
 if TYPE_CHECKING:
     from descheduler.eviction.checks.scope import Scope
@@ -22,7 +23,8 @@ _NAMESPACE = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?", re.ASCII)
 def takes_scope(command: Callable[..., Any]) -> Callable[..., Any]:
     """Adds the flags and hands what they say to the command as `scope`."""
 
-    @click.option(
+    @flag(
+        FlagGroup.PODS,
         "-n",
         "--namespace",
         "namespaces",
@@ -31,8 +33,9 @@ def takes_scope(command: Callable[..., Any]) -> Callable[..., Any]:
         shell_complete=complete_namespace,
         help="Evict only pods in this namespace; can be repeated. Plugins still count the other pods.",
     )
-    @click.option("-A", "--all-namespaces", is_flag=True, help="Evict pods in all namespaces; the default.")
-    @click.option(
+    @flag(FlagGroup.PODS, "-A", "--all-namespaces", is_flag=True, help="Evict pods in all namespaces; the default.")
+    @flag(
+        FlagGroup.PODS,
         "-l",
         "--selector",
         "labels",
@@ -55,7 +58,8 @@ def takes_subject_namespace(command: Callable[..., Any]) -> Callable[..., Any]:
     What limits the run goes to it as `scope`: `--run-namespace` stands for the -n of a run.
     """
 
-    @click.option(
+    @flag(
+        FlagGroup.PODS,
         "-n",
         "--namespace",
         metavar="NAME",
@@ -63,15 +67,17 @@ def takes_subject_namespace(command: Callable[..., Any]) -> Callable[..., Any]:
         help="Namespace of the pod or workload; by default that of the kubeconfig's context, with --snapshot "
         "'default'.",
     )
-    @click.option("-A", "--all-namespaces", is_flag=True, help="Look for the name in every namespace.")
-    @click.option(
+    @flag(FlagGroup.PODS, "-A", "--all-namespaces", is_flag=True, help="Look for the name in every namespace.")
+    @flag(
+        FlagGroup.PODS,
         "--run-namespace",
         "run_namespaces",
         multiple=True,
         metavar="NAME",
         help="As -n of 'descheduler run': explain a run that evicts only pods of this namespace; can be repeated.",
     )
-    @click.option(
+    @flag(
+        FlagGroup.PODS,
         "-l",
         "--selector",
         "labels",

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from descheduler.cli.flag_groups import FlagGroup, flag
 from descheduler.model.shard import WHOLE_CLUSTER, Shard
 
 __all__ = ["takes_shard"]
@@ -16,7 +17,8 @@ __all__ = ["takes_shard"]
 def takes_shard(command: Callable[..., Any]) -> Callable[..., Any]:
     """Adds the flags and hands what they say to the command as `shard`."""
 
-    @click.option(
+    @flag(
+        FlagGroup.SHARDS,
         "--shards",
         "count",
         type=click.IntRange(1, 1000),
@@ -25,7 +27,8 @@ def takes_shard(command: Callable[..., Any]) -> Callable[..., Any]:
         help="Divide the nodes of the cluster among N runs at once, for example the pods of an Indexed Job. This run "
         "evicts only from its own nodes, and has its own share of each limit.",
     )
-    @click.option(
+    @flag(
+        FlagGroup.SHARDS,
         "--shard-index",
         "index",
         type=click.IntRange(min=0),
@@ -34,14 +37,16 @@ def takes_shard(command: Callable[..., Any]) -> Callable[..., Any]:
         metavar="N",
         help="With --shards, which of them this run is, from 0 on.",
     )
-    @click.option(
+    @flag(
+        FlagGroup.SHARDS,
         "--shard-by",
         "label",
         metavar="LABEL",
         help="With --shards, nodes with the same value of this label are in one shard; by default nodes of one pool "
         "are (Karpenter, GKE, EKS, AKS, else the instance type), and without a pool each node is for itself.",
     )
-    @click.option(
+    @flag(
+        FlagGroup.SHARDS,
         "--shard-turn",
         "turn",
         envvar="DESCHEDULER_SHARD_TURN",

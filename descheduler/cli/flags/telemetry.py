@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from descheduler.cli.completions import complete_file
+from descheduler.cli.flag_groups import FlagGroup, flag
 from descheduler.cli.flags.files import read_output_name
 from descheduler.model.text.urls import is_web_url
 
@@ -49,20 +50,23 @@ def takes_telemetry(command: Callable[..., Any]) -> Callable[..., Any]:
 def _metrics_options() -> tuple[_Option, ...]:
     """Where metrics go."""
     return (
-        click.option(
+        flag(
+            FlagGroup.METRICS,
             "--metrics-textfile",
             metavar="FILE",
             shell_complete=complete_file,
             callback=read_output_name,
             help="Write metrics to this file at the end, for the textfile collector of the node exporter (name.prom).",
         ),
-        click.option(
+        flag(
+            FlagGroup.METRICS,
             "--metrics-push-url",
             metavar="URL",
             callback=_read_url,
             help="Push metrics to this Pushgateway at the end, for example http://pushgateway:9091.",
         ),
-        click.option(
+        flag(
+            FlagGroup.METRICS,
             "--metrics-push-job",
             metavar="NAME",
             help="Label job of pushed metrics; by default descheduler- and the names of the policy's profiles.",
@@ -73,27 +77,31 @@ def _metrics_options() -> tuple[_Option, ...]:
 def _trace_options() -> tuple[_Option, ...]:
     """Where traces go, and which."""
     return (
-        click.option(
+        flag(
+            FlagGroup.METRICS,
             "--otel-collector-endpoint",
             metavar="HOST:PORT",
             callback=_read_endpoint,
             help="Send traces to this OTLP collector over gRPC; needs the extra otlp.",
         ),
-        click.option(
+        flag(
+            FlagGroup.METRICS,
             "--otel-transport-ca-cert",
             metavar="FILE",
             shell_complete=complete_file,
             help="Certificate authority of the collector; without it the connection is not secured.",
         ),
-        click.option(
+        flag(
+            FlagGroup.METRICS,
             "--otel-service-name",
             metavar="NAME",
             default="descheduler",
             show_default=True,
             help="Name of the service in traces.",
         ),
-        click.option("--otel-trace-namespace", metavar="NAME", help="Namespace of the service in traces."),
-        click.option(
+        flag(FlagGroup.METRICS, "--otel-trace-namespace", metavar="NAME", help="Namespace of the service in traces."),
+        flag(
+            FlagGroup.METRICS,
             "--otel-sample-rate",
             metavar="N",
             type=click.FloatRange(0.0, 1.0, clamp=True),
@@ -107,32 +115,37 @@ def _trace_options() -> tuple[_Option, ...]:
 def _webhook_options() -> tuple[_Option, ...]:
     """Which webhook is told of which runs, and how."""
     return (
-        click.option(
+        flag(
+            FlagGroup.NOTIFICATIONS,
             "--notify-url",
             metavar="URL",
             callback=_read_webhook,
             help="POST a notification to this webhook at the end of the run; see --notify-when.",
         ),
-        click.option(
+        flag(
+            FlagGroup.NOTIFICATIONS,
             "--notify-url-file",
             metavar="FILE",
             shell_complete=complete_file,
             help="The same with the URL in a file, such as that of a mounted Secret.",
         ),
-        click.option(
+        flag(
+            FlagGroup.NOTIFICATIONS,
             "--notify-token-file",
             metavar="FILE",
             shell_complete=complete_file,
             help="Send the content of this file to the webhook as bearer token.",
         ),
-        click.option(
+        flag(
+            FlagGroup.NOTIFICATIONS,
             "--notify-format",
             type=click.Choice(["json", "slack", "teams"]),
             default="json",
             show_default=True,
             help="Form of a notification: the document Notice, or a message of Slack or Microsoft Teams.",
         ),
-        click.option(
+        flag(
+            FlagGroup.NOTIFICATIONS,
             "--notify-when",
             type=click.Choice(["always", "evictions", "problems"]),
             default="evictions",

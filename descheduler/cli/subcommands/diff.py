@@ -8,6 +8,7 @@ import click
 
 from descheduler.cli.completions import complete_file
 from descheduler.cli.ending.exit_code import ExitCode
+from descheduler.cli.flag_groups import FlagGroup, flag
 from descheduler.cli.flags.files import input_path, read_input_name
 from descheduler.cli.flags.go import GoFlagsCommand
 from descheduler.cli.output import Output, takes_output, write_document
@@ -19,7 +20,7 @@ __all__ = ["diff"]
 @click.command(cls=GoFlagsCommand, short_help="Compare two plans.")
 @click.argument("old", callback=read_input_name, shell_complete=complete_file)
 @click.argument("new", callback=read_input_name, shell_complete=complete_file)
-@click.option("--detailed-exitcode", is_flag=True, help="Exit with 5 when the plans differ.")
+@flag(FlagGroup.OUTPUT, "--detailed-exitcode", is_flag=True, help="Exit with 5 when the plans differ.")
 @takes_output("the differences")
 @click.pass_context
 def diff(ctx: click.Context, /, old: str, new: str, detailed_exitcode: bool, output: Output) -> None:
