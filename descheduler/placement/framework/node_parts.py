@@ -8,10 +8,12 @@ from typing import NamedTuple, Protocol
 from descheduler.model.pod import Pod
 from descheduler.model.requests import ResourceList
 
-__all__ = ["WHOLE_PART", "FreePart", "NoParts", "NodeParts", "PartNeed"]
+__all__ = ["ALL_PARTS", "WHOLE_PART", "FreePart", "NoParts", "NodeParts", "PartNeed"]
 
 WHOLE_PART = 100
 """Percent."""
+ALL_PARTS = -1
+"""In the place of a number of parts: all those of a node, however many it has."""
 
 
 class FreePart(NamedTuple):
@@ -22,7 +24,7 @@ class FreePart(NamedTuple):
 
 
 class PartNeed(NamedTuple):
-    """`number` parts, and percent of each."""
+    """`number` parts, or `ALL_PARTS`, and percent of each."""
 
     number: int
     core: int

@@ -8,7 +8,7 @@ import numpy as np
 
 from descheduler.optimizer.arrays import Bools, Ints
 from descheduler.optimizer.parts import UNLIMITED, Parts
-from descheduler.placement.framework.node_parts import FreePart, PartNeed
+from descheduler.placement.framework.node_parts import ALL_PARTS, FreePart, PartNeed
 
 __all__ = ["NUM_GPU_RESOURCES", "Choice", "GpuChoices"]
 
@@ -25,7 +25,7 @@ class GpuChoices:
     gpus:      by node of the cluster, what is free of each GPU, by minor.
     needs:     by pod, what it asks of GPUs; None: nothing.
     places:    by pod, the choice that it is on; None: it is pending.
-    counts:    int64[P], how many GPUs each pod asks for.
+    counts:    int64[P], how many GPUs each pod asks for, or `ALL_PARTS`.
     number_of: the number of each choice, which is the problem's node.
     host:      int64[N], the cluster's node of each choice.
 
@@ -48,9 +48,12 @@ class GpuChoices:
         self.host: Ints = np.array([place for place, _ in self._choices], dtype=np.int64)
 
     def _offered(self) -> Iterator[Choice]:
-        sizes = sorted({1, *self.counts.tolist()} - {0})
+        counts = set(self.counts.tolist())
+        sizes = sorted({1, *counts} - {0, ALL_PARTS})
         for place, gpus in enumerate(self._gpus):
             yield place, ()
+            if ALL_PARTS in counts:
+                yield place, tuple(sorted(gpus))
             for order in (list(gpus), sorted(gpus, key=lambda minor: (*(-free for free in gpus[minor]), minor))):
                 for size in sizes:
                     yield from ((place, minors) for minors in _sets(order, size))
@@ -66,8 +69,9 @@ class GpuChoices:
         A node without a Device is taken as it is, however many GPUs are asked for.
         """
         sizes = np.array([len(minors) for _, minors in self._choices])
+        wanted = np.array([len(gpus) if count == ALL_PARTS else count for gpus in self._gpus])[self.host]
         is_bare = np.array([not gpus for gpus in self._gpus])[self.host]
-        return np.asarray(kind[self.host] & ((sizes == count) | (is_bare & (sizes == 0))))
+        return np.asarray(kind[self.host] & ((sizes == wanted) | (is_bare & (sizes == 0))))
 
     def parts(self, capacity: Ints) -> Parts:
         """The parts that choices are made of: each node of the cluster, with its row of `capacity`, and then each GPU.

@@ -9,7 +9,7 @@ import numpy as np
 from descheduler.model.pod import Pod
 from descheduler.model.requests import CPU, MEMORY
 from descheduler.optimizer.arrays import Ints
-from descheduler.placement.framework.node_parts import PartNeed
+from descheduler.placement.framework.node_parts import ALL_PARTS, PartNeed
 from descheduler.placement.landings.openings import Openings
 
 __all__ = ["GpuClasses", "gpu_classes"]
@@ -39,12 +39,12 @@ def gpu_classes(pods: Iterable[Pod], openings: Openings, most_memory: int) -> Gp
     """The classes of `pods`; None where none asks for GPUs. `most_memory` is as in NodeParts.
 
     Pods with equal needs of GPUs are of one class a number of cores, or of few where these differ much, with the
-    median of their cores and memory.
+    median of their cores and memory. Pods that ask for all GPUs of a node are of none.
     """
     by_need: dict[PartNeed, list[Ints]] = {}
     for pod in pods:
         need = openings.parts.need_of(pod, most_memory)
-        if need is not None and need.memory_ratio:
+        if need is not None and need.memory_ratio and need.number != ALL_PARTS:
             by_need.setdefault(need, []).append(openings.need(pod))
     columns = [openings.resources.index(name) for name in (CPU, MEMORY)]
     found = [

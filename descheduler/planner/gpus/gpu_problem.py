@@ -11,7 +11,7 @@ from descheduler.model.pod import Pod
 from descheduler.optimizer.arrays import PENDING, Ints
 from descheduler.optimizer.problem import Problem, make_problem
 from descheduler.optimizer.rules import MoveLimit, Rule
-from descheduler.placement.framework.node_parts import FreePart, PartNeed
+from descheduler.placement.framework.node_parts import ALL_PARTS, FreePart, PartNeed
 from descheduler.placement.landings.openings import Openings
 from descheduler.planner.gpus.gpu_choices import Choice, GpuChoices
 from descheduler.planner.problem.cluster_problem import ClusterProblem
@@ -50,7 +50,7 @@ def with_gpus(cluster: ClusterProblem, openings: Openings) -> GpuProblem:
     choices = GpuChoices(gpus, needs, places)
     uncounted = [parts.why_uncounted(pod) for pod in cluster.pods]
     is_known = [
-        place is None or (not why and (len(place[1]) == count or not gpus[place[0]]))
+        place is None or (not why and (_is_all_of(place[1], count, gpus[place[0]]) or not gpus[place[0]]))
         for place, count, why in zip(places, choices.counts.tolist(), uncounted, strict=True)
     ]
     problem = _divided(cluster.problem, units_of(cluster.allocatable), choices, places)
@@ -61,8 +61,13 @@ def with_gpus(cluster: ClusterProblem, openings: Openings) -> GpuProblem:
 def _minors(openings: Openings, pod: Pod, need: PartNeed | None, gpus: Mapping[int, FreePart]) -> tuple[int, ...]:
     """The GPUs of a pod; none for one without any, or where they are not as many as it asks for."""
     minors = () if need is None else openings.parts.held_by(pod)
-    is_known = need is not None and len(minors) == need.number and all(minor in gpus for minor in minors)
+    is_known = need is not None and _is_all_of(minors, need.number, gpus) and all(minor in gpus for minor in minors)
     return minors if is_known else ()
+
+
+def _is_all_of(minors: Sequence[int], count: int, gpus: Mapping[int, FreePart]) -> bool:
+    """Whether these are as many as a pod asks for that is on a node with `gpus`."""
+    return len(minors) == (len(gpus) if count == ALL_PARTS else count)
 
 
 def _divided(old: Problem, units: Ints, choices: GpuChoices, places: Sequence[Choice | None]) -> Problem:

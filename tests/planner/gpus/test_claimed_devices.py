@@ -41,6 +41,7 @@ TEMPLATES = [
     template("any", any_of("r", gpu=request("", f"{KIND} == 'gpu'"), whole=request("", f"{KIND} == 'whole'"))),
     template("fewer", any_of("r", two=request("", f"{KIND} == 'gpu'", count=2), one=request("", f"{KIND} == 'gpu'"))),
     template("all", request("r", f"{KIND} == 'gpu'", allocationMode="All")),
+    template("all and one", request("r", f"{KIND} == 'gpu'", allocationMode="All"), request("s", f"{KIND} == 'gpu'")),
     template("both", request("g", f"{KIND} == 'gpu'"), request("n", f"{KIND} == 'nic'")),
     template("either", any_of("r", gpu=request("", f"{KIND} == 'gpu'"), half=request("", f"{KIND} == 'half'"))),
 ]
@@ -107,6 +108,8 @@ def run(objective: Object, *objects: Object, packs: bool = True) -> Decisions:
 
 SPREAD = [*gpus("a"), *gpus("b"), *running("p", "a", "one", "gpu-0"), *running("q", "b", "one", "gpu-0")]
 """One GPU of each node is free."""
+UNEVEN = [*gpus("a"), *gpus("b", 3), *SPREAD[2:]]
+"""The same with one GPU more on one of the nodes."""
 HALVES = [*card("a"), *card("b"), *running("p", "a", "half", "half-0"), *running("q", "b", "half", "half-0")]
 """Half of the card of each node is free."""
 
@@ -118,6 +121,7 @@ HALVES = [*card("a"), *card("b"), *running("p", "a", "half", "half-0"), *running
         pytest.param(HALVES, "whole", id="a card that pods have halves of"),
         pytest.param(HALVES, "any", id="a GPU or such a card"),
         pytest.param(SPREAD, "all", id="all GPUs of a node"),
+        pytest.param(UNEVEN, "all", id="all GPUs of a node, and nodes have different numbers"),
         pytest.param([*SPREAD, nics()], "two", id="two GPUs beside devices of all nodes"),
     ],
 )
@@ -174,10 +178,11 @@ def test_claims_ask_for_shares_of_parts(of: str, need: PartNeed | None) -> None:
             "fewer", "its resource claims have alternatives of different sizes (firstAvailable)", id="another number"
         ),
         pytest.param(
-            "all",
-            "its resource claims ask for all devices of a node (allocationMode: All), and nodes have other numbers",
-            id="all of nodes that have different numbers",
+            "all and one",
+            "its resource claims ask for all devices of a node (allocationMode: All) and for others",
+            id="all of a node and another one",
         ),
+        pytest.param("all", "", id="all of nodes that have different numbers"),
     ],
 )
 def test_pod_with_devices_stays_where_its_replacement_may_get_others(of: str, why: str) -> None:
@@ -212,9 +217,11 @@ def test_plan_names_the_pods_that_stay_for_their_claims() -> None:
 
 
 def test_plan_names_the_pods_whose_devices_are_not_counted() -> None:
-    decisions = run({"makeRoom": {}}, *gpus("a"), *gpus("b", 3), *SPREAD[2:], pending("new", "all"))
+    mixed = slice_of("b", device("gpu-0", {"kind": "gpu"}), device("other", {"kind": "fpga"}))
+    decisions = run({"makeRoom": {}}, *gpus("a"), mixed, *SPREAD[2:], pending("new", "all"))
 
-    assert "; devices of 1 pending pod are not counted (default/new: " in goal_of(decisions).sentence
+    why = "its resource claims ask for all devices of a kind (allocationMode: All), and a node has others beside these"
+    assert f"; devices of 1 pending pod are not counted (default/new: {why})" in goal_of(decisions).sentence
 
 
 def test_parts_are_free_as_far_as_no_pod_has_their_devices() -> None:

@@ -18,20 +18,20 @@ from tests.planner.runs import goal_of
 from tests.strategies.runs import evicted
 
 NUM_WORLDS = 12
-NUMBERS = {"one": [1], "two": [2], "fewer": [2, 1], "all": [3]}
+NUMBERS = {"one": [1], "two": [2], "fewer": [2, 1]}
 
 
 def drawn(seed: int) -> list[Object]:
-    """Two nodes with three GPUs each, pods with some of them, and one or two pods that wait."""
+    """Two nodes with two or three GPUs each, pods with some of them, and one or two pods that wait."""
     chance, objects = random.Random(seed), list[Object]()
     for node in "ab":
-        objects += gpus(node, 3)
-        free = 3
+        most = free = chance.choice([2, 3])
+        objects += gpus(node, most)
         for place in range(chance.choice([1, 2, 2, 3])):
             of = chance.choice(["one", "one", "one", "two", "fewer"])
             number = next((each for each in NUMBERS[of] if each <= free), 0)
             if number:
-                names = [f"gpu-{each}" for each in range(3 - free, 3 - free + number)]
+                names = [f"gpu-{each}" for each in range(most - free, most - free + number)]
                 objects += running(f"{node}{place}", node, of, *names)
                 free -= number
     wanted = [chance.choice(["one", "two", "two", "all", "fewer"]) for _ in range(chance.choice([1, 1, 2]))]

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from descheduler.model.pod import Pod, PodSpec, coming_claims
 from descheduler.model.resource_claims import DEVICE_CLASS_KIND, SLICE_KIND, TAINT_RULE_KIND, DeviceClass, DeviceId
-from descheduler.placement.framework.node_parts import WHOLE_PART, FreePart, NoParts, PartNeed
+from descheduler.placement.framework.node_parts import ALL_PARTS, WHOLE_PART, FreePart, NoParts, PartNeed
 from descheduler.placement.plugins.dynamic_resources.grants import ClaimGrants
 from descheduler.placement.plugins.dynamic_resources.pod_claims import ClaimsOfPod, missing_class
 from descheduler.placement.plugins.dynamic_resources.pools import DevicePool, DevicePools, PoolDevice, PoolState
@@ -36,7 +36,7 @@ class _Share(NamedTuple):
 
 
 class _Size(NamedTuple):
-    """So many parts, and percent of each; 0 of devices that are no parts."""
+    """So many parts, or `ALL_PARTS`, and percent of each; 0 of devices that are no parts."""
 
     number: int
     percent: int
@@ -53,7 +53,8 @@ _NOTHING = _Counted(None, "")
 _ALTERNATIVES = "its resource claims have alternatives of different sizes (firstAvailable)"
 _OTHER_SIZES = "its resource claims ask for devices of different sizes"
 _NO_PARTS = "its resource claims select devices that are tainted, or that several pods or nodes can use"
-_ALL = "its resource claims ask for all devices of a node (allocationMode: All), and nodes have other numbers"
+_ALL = "its resource claims ask for all devices of a kind (allocationMode: All), and a node has others beside these"
+_ALL_AND_OTHERS = "its resource claims ask for all devices of a node (allocationMode: All) and for others"
 _ADMIN = "its resource claims have access to devices in use (adminAccess)"
 
 
@@ -61,8 +62,8 @@ class ClaimParts(NoParts):
     """A part is a device, or a set of counters that the partitions of one device share; both on one node alone.
 
     Devices that several pods may share, that have taints or that several nodes can use are no parts: requests that may
-    get one cannot be counted, and those that get no others ask for nothing. `All` counts where that is the same number
-    on each node and no device is left beside it.
+    get one cannot be counted, and those that get no others ask for nothing. `All` counts where no device of a node is
+    left beside it.
     """
 
     def __init__(self, cluster: ShadowCluster) -> None:
@@ -146,6 +147,9 @@ class ClaimParts(NoParts):
             return _NOTHING
         why_not = next((each for each in found if isinstance(each, str)), "")
         sizes = [each for each in found if not isinstance(each, str) and each]
+        counted = [size for each in sizes for size in each if size.number]
+        if not why_not and len(counted) > 1 and any(size.number == ALL_PARTS for size in counted):
+            why_not = _ALL_AND_OTHERS
         least = [each[0] for each in sizes]
         percents = {size.percent for size in least if size.number}
         if why_not or len(percents) > 1:
@@ -183,9 +187,9 @@ class ClaimParts(NoParts):
             return _Size(0, 0) if percents else None
         if len(percents) > 1:
             return _NO_PARTS if 0 in percents else _OTHER_SIZES
-        if asked.is_all and (len(numbers) > 1 or 0 in numbers):
-            return _ALL
-        return _Size(numbers.pop() if asked.is_all else asked.number, percents.pop())
+        if not asked.is_all:
+            return _Size(asked.number, percents.pop())
+        return _ALL if 0 in numbers else _Size(numbers.pop() if len(numbers) == 1 else ALL_PARTS, percents.pop())
 
     def _shares_on(self, node: int) -> Mapping[DeviceId, _Share]:
         known = self._shares.get(node)
