@@ -364,6 +364,19 @@ def test_names_and_namespace_can_be_chosen(helm: Helm) -> None:
     assert {m["metadata"].get("namespace") for m in manifests if not m["kind"].startswith("Cluster")} == {"elsewhere"}
 
 
+def test_names_that_yaml_takes_for_something_else_stay_texts(helm: Helm) -> None:
+    values = 'fullnameOverride: "123"\nserviceAccount: {name: "007"}\npriorityClassName: "a\\nhostNetwork: true"'
+
+    manifests = helm.template(values, release="1e3")
+
+    spec = pod_spec(only(manifests, "CronJob"))
+    assert (spec["serviceAccountName"], spec["priorityClassName"]) == ("007", "a\nhostNetwork: true")
+    assert "hostNetwork" not in spec
+    for each in manifests:
+        assert isinstance(each["metadata"]["name"], str)
+        assert each["metadata"]["labels"]["app.kubernetes.io/instance"] == "1e3"
+
+
 def test_name_of_the_cronjob_leaves_room_for_those_of_its_jobs(helm: Helm) -> None:
     name = only(helm.template(f"fullnameOverride: {'a' * 60}"), "CronJob")["metadata"]["name"]
 

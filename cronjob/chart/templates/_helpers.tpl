@@ -25,8 +25,8 @@
 {{- end -}}
 
 {{- define "descheduler.selectorLabels" -}}
-app.kubernetes.io/name: {{ include "descheduler.name" . }}
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/name: {{ include "descheduler.name" . | quote }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
 {{- end -}}
 
 {{- define "descheduler.labels" -}}
@@ -266,6 +266,6 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 {{- define "descheduler.subjects" -}}
 subjects:
   - kind: ServiceAccount
-    name: {{ include "descheduler.serviceAccountName" . }}
-    namespace: {{ include "descheduler.namespace" . }}
+    name: {{ include "descheduler.serviceAccountName" . | quote }}
+    namespace: {{ include "descheduler.namespace" . | quote }}
 {{- end -}}

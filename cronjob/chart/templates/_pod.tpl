@@ -2,10 +2,10 @@
 {{- if not (include "descheduler.isDeployment" .) }}
 restartPolicy: Never
 {{- end }}
-serviceAccountName: {{ include "descheduler.serviceAccountName" . }}
+serviceAccountName: {{ include "descheduler.serviceAccountName" . | quote }}
 automountServiceAccountToken: {{ eq (include "descheduler.mountsToken" .) "yes" }}
 {{- with .Values.priorityClassName }}
-priorityClassName: {{ . }}
+priorityClassName: {{ . | quote }}
 {{- end }}
 {{- if not (kindIs "invalid" .Values.terminationGracePeriodSeconds) }}
 terminationGracePeriodSeconds: {{ .Values.terminationGracePeriodSeconds | int64 }}
@@ -27,7 +27,7 @@ securityContext:
 {{- end }}
 {{- end }}
 containers:
-  - name: {{ .Chart.Name }}
+  - name: {{ .Chart.Name | quote }}
     image: {{ include "descheduler.image" . | quote }}
     imagePullPolicy: {{ default "IfNotPresent" (default dict .Values.image).pullPolicy }}
     {{- with .Values.command }}
@@ -80,7 +80,7 @@ containers:
 volumes:
   - name: policy
     configMap:
-      name: {{ include "descheduler.fullname" . }}
+      name: {{ include "descheduler.fullname" . | quote }}
   {{- with .Values.extraVolumes }}
   {{- toYaml . | nindent 2 }}
   {{- end }}
