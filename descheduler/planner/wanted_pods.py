@@ -13,8 +13,10 @@ from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.documents.problems import did_you_mean, shown
 from descheduler.model.names import STANDARD_RESOURCES, is_container_resource
 from descheduler.model.requests import PODS
+from descheduler.model.text.printable import printable
 
 __all__ = [
+    "CLASS_PREFIX",
     "WantedPodsError",
     "devices_of_class",
     "objects_beside",
@@ -39,6 +41,8 @@ _REPLICAS = {"Job": "parallelism"}
 
 _EXAMPLE = "nvidia.com/gpu"
 _EXACT_COUNT = {"allocationMode": "ExactCount"}
+CLASS_PREFIX = "deviceclass/"
+"""Begins the name of a DeviceClass where that of a resource can stand."""
 _OF_DEVICES = ("DeviceClass", "ResourceClaim", "ResourceClaimTemplate")
 """Kinds of objects by which the devices of a pod are told."""
 _BESIDE = (_POD_GROUP, *_OF_DEVICES)
@@ -110,6 +114,7 @@ def _check_resources(resources: Iterable[str], whose: str = "") -> None:
             hint = did_you_mean(name, (*STANDARD_RESOURCES, _EXAMPLE)) or (
                 f"; use {', '.join(STANDARD_RESOURCES)}, hugepages-<size>"
                 f" or a name with a domain, for example {_EXAMPLE}"
+                f"{'' if whose else f', or {CLASS_PREFIX}{printable(name)} for devices of a DeviceClass'}"
             )
             raise WantedPodsError(f"{whose}{shown(name)} is not a resource{hint}")
 

@@ -16,7 +16,6 @@ from descheduler.cli.flags.files import file_source, read_input_name
 __all__ = ["RoomFlags", "takes_room"]
 
 _PENDING = "pending"
-_CLASS = "deviceclass/"
 _MOST_DEVICES = 32
 """Devices of one claim that the scheduler allocates."""
 
@@ -75,11 +74,11 @@ def _read_room(ctx: click.Context, option: click.Parameter, text: str | None) ->
 def _of_class(text: str) -> RoomFlags | None:
     """A pod with devices of one DeviceClass; None for a text that names no class."""
     from descheduler.model.names import is_container_resource
-    from descheduler.planner.wanted_pods import devices_of_class
+    from descheduler.planner.wanted_pods import CLASS_PREFIX, devices_of_class
 
     name, _, count = map(str.strip, text.partition("="))
-    device_class = name.removeprefix(_CLASS)
-    is_named = name.startswith(_CLASS) or ("." in name and "/" not in name and not is_container_resource(name))
+    device_class = name.removeprefix(CLASS_PREFIX)
+    is_named = name.startswith(CLASS_PREFIX) or ("." in name and "/" not in name and not is_container_resource(name))
     if not is_named or "," in count:
         return None
     if not (count.isdecimal() and 0 < int(count) <= _MOST_DEVICES):

@@ -10,10 +10,11 @@ import msgspec
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.documents.fields import Fields
 from descheduler.explanation.asked import Answer, Explained, Inquiry
-from descheduler.explanation.finding import find_key
+from descheduler.explanation.finding import UnknownSubjectError, find_key
 from descheduler.explanation.scheduling.waiting import Scheduling, WaitingPod, is_pending, waiting_pods, waiting_table
 from descheduler.model.koordinator.devices import AllocatedDevices, Amounts, DeviceInfo
 from descheduler.model.pod import Pod
+from descheduler.model.resource_claims import SLICE_KIND
 from descheduler.model.text.amounts import short_amounts_text
 from descheduler.model.text.printable import printable
 from descheduler.placement.plugins.device_share.devices.device_cache import DeviceCache
@@ -76,7 +77,11 @@ def _explain(name: str, snapshot: Snapshot, scheduling: Scheduling) -> DeviceExp
     cluster = scheduling.cluster
     cache, index = cluster.follow(DeviceCache), cluster.table.index
     with_devices = [node for node in index if cache.state(index[node]).hardware.is_listed]
-    node = find_key("Device or node with devices", snapshot, name, {*snapshot.devices, *with_devices})
+    known = {*snapshot.devices, *with_devices}
+    if name in index and name not in known and snapshot.objects.get(SLICE_KIND):
+        text = f"no Device of node {name} in {snapshot.source or 'the snapshot'}"
+        raise UnknownSubjectError(f"{text}; devices of resource claims: descheduler explain node/{name}")
+    node = find_key("Device or node with devices", snapshot, name, known)
     state = cache.state(index[node]) if node in index else None
     users = _users(node, snapshot, scheduling, cache)
     infos = () if (device := snapshot.devices.get(node)) is None else device.devices

@@ -9,6 +9,7 @@ from descheduler.explanation.subjects.device import DeviceExplanation
 from tests.builders import Object, node_object
 from tests.explanation.subjects.tables import explained, table
 from tests.placement.plugins.device_share.worlds import ALLOCATED, CORE, RATIO, device_object, gpu, rdma
+from tests.placement.plugins.dynamic_resources.worlds import device, slice_of
 from tests.placement.plugins.reservation.worlds import koord_pod, nodes, reservation_object
 
 
@@ -97,3 +98,8 @@ def test_node_without_devices_is_not_known() -> None:
         explained(DeviceExplanation, "device", "b", *nodes(a="8", b="8"), device_object("a", gpu(0)))
 
     assert str(unknown.value).startswith("no Device or node with devices 'b' in objects")
+
+
+def test_node_with_devices_of_resource_claims_is_explained_as_a_node() -> None:
+    with pytest.raises(UnknownSubjectError, match=r"; devices of resource claims: descheduler explain node/b$"):
+        explained(DeviceExplanation, "device", "b", *nodes(b="8"), slice_of("b", device("x")))

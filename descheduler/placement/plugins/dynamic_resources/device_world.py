@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
@@ -26,6 +27,8 @@ __all__ = ["DeviceWorld"]
 
 _MOST_KEPT = 256
 """Lists of claims whose answers are kept, one a node."""
+_MOST_STEPS, _FEW_STEPS, _MOST_LONG = 100_000, 100, 3
+"""Devices that are tried for claims on a node; few after so many searches for the same claims were given up."""
 
 
 class DeviceWorld:
@@ -54,6 +57,7 @@ class DeviceWorld:
         self._asked: dict[int, tuple[object, AskedClaim]] = {}
         self._by_content: dict[bytes, AskedClaim] = {}
         self._columns: dict[tuple[int, ...], _Column] = {}
+        self._num_given_up: Counter[tuple[int, ...]] = Counter()
         self._concerned: _Concerned | None = None
 
     def asked(self, claim: NamedClaim) -> AskedClaim:
@@ -104,21 +108,28 @@ class DeviceWorld:
 
     def would_fit(self, claims: Sequence[AskedClaim], node: int) -> bool:
         """Whether a node would have the devices for claims if none were in use."""
-        where = self.nodes[node]
-        return allocate(claims, where, self._pools, DeviceUsage(), self._rules).outcome is AllocationOutcome.FITS
+        return self._search(claims, node, DeviceUsage()).outcome is AllocationOutcome.FITS
 
     def _allocate(self, claims: Sequence[AskedClaim], nodes: Iterable[int]) -> Iterator[tuple[int, NodeAnswer]]:
         """What each of the nodes has for the claims; nodes that see the same devices are asked once."""
         known: dict[Sequence[DevicePool], NodeAnswer] = {}
         for place in nodes:
-            node = self.nodes[place]
-            seen = self._pools.seen_from(node)
+            seen = self._pools.seen_from(self.nodes[place])
             answer = known.get(seen)
             if answer is None:
-                answer = allocate(claims, node, self._pools, self.grants.usage, self._rules)
+                answer = self._search(claims, place, self.grants.usage)
                 if all(pool.is_alike for pool in seen):
                     known[seen] = answer
             yield place, answer
+
+    def _search(self, claims: Sequence[AskedClaim], node: int, usage: DeviceUsage) -> NodeAnswer:
+        """What one node has for the claims beside what is in use."""
+        key = tuple(map(id, claims))
+        most_steps = _MOST_STEPS if self._num_given_up[key] < _MOST_LONG else _FEW_STEPS
+        answer = allocate(claims, self.nodes[node], self._pools, usage, self._rules, most_steps)
+        if answer.is_given_up:
+            self._num_given_up[key] += 1
+        return answer
 
     def _concerned_by(self, changed: Iterable[DeviceId]) -> Iterable[int]:
         """The nodes that may have others for a claim now."""

@@ -15,7 +15,7 @@ from descheduler.model.selection.labels import Requirement
 from descheduler.placement.plugins.dynamic_resources.pools import DevicePools, PoolState
 from descheduler.placement.plugins.dynamic_resources.requests import AskedClaim, AttemptError, UnknownAllocation
 from descheduler.placement.plugins.dynamic_resources.rules import DeviceRules
-from descheduler.placement.plugins.dynamic_resources.search.allocator import DeviceSearch, TakenDevice
+from descheduler.placement.plugins.dynamic_resources.search.allocator import TOO_LONG, DeviceSearch, TakenDevice
 from descheduler.placement.plugins.dynamic_resources.usage import DeviceUsage
 
 __all__ = ["MOST_ALTERNATIVES", "AllocationOutcome", "NodeAnswer", "allocate", "is_available"]
@@ -55,17 +55,27 @@ class NodeAnswer(msgspec.Struct, frozen=True):
     is_brief: bool = False
 
     @property
+    def is_given_up(self) -> bool:
+        """Whether the search has ended for its length."""
+        return self.outcome is AllocationOutcome.UNKNOWN and self.detail == TOO_LONG
+
+    @property
     def code(self) -> int:
         """The code of the outcome, and with a brief one as many more as there are outcomes."""
         return self.outcome.code + (len(_CODES) if self.is_brief else 0)
 
 
 def allocate(
-    claims: Sequence[AskedClaim], node: Node, pools: DevicePools, usage: DeviceUsage, rules: DeviceRules
+    claims: Sequence[AskedClaim],
+    node: Node,
+    pools: DevicePools,
+    usage: DeviceUsage,
+    rules: DeviceRules,
+    most_steps: int,
 ) -> NodeAnswer:
-    """What `claims`, none of which has devices yet, would get on `node`."""
+    """What `claims`, none of which has devices yet, would get on `node`; unknown after `most_steps` devices."""
     seen = pools.seen_from(node)
-    search = DeviceSearch(claims, seen, node, usage, rules)
+    search = DeviceSearch(claims, seen, node, usage, rules, most_steps)
     try:
         taken = search.run()
     except AttemptError as error:

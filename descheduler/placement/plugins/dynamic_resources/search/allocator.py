@@ -28,12 +28,12 @@ from descheduler.placement.plugins.dynamic_resources.search.constraints import C
 from descheduler.placement.plugins.dynamic_resources.search.counters import CounterAccounts
 from descheduler.placement.plugins.dynamic_resources.usage import DeviceUsage
 
-__all__ = ["MOST_DEVICES", "MOST_STEPS", "DeviceSearch", "TakenDevice"]
+__all__ = ["MOST_DEVICES", "TOO_LONG", "DeviceSearch", "TakenDevice"]
 
 MOST_DEVICES = 32
 """Devices of one claim."""
-MOST_STEPS = 100_000
-"""Devices that are tried for one pod on one node before the search is given up."""
+TOO_LONG = "the search for devices takes too many steps"
+"""Why nothing is told of a search that is given up."""
 
 
 class TakenDevice(NamedTuple):
@@ -64,7 +64,7 @@ _Ready = dict[AskedDevices, list[_Found]]
 
 
 class DeviceSearch:
-    """One search for all of `claims` on `node`. It may be run once."""
+    """One search for all of `claims` on `node`, which tries at most `most_steps` devices. It may be run once."""
 
     def __init__(
         self,
@@ -73,7 +73,7 @@ class DeviceSearch:
         node: Node,
         usage: DeviceUsage,
         rules: DeviceRules,
-        most_steps: int = MOST_STEPS,
+        most_steps: int,
     ) -> None:
         self._claims = claims
         self._node = node
@@ -219,7 +219,7 @@ class DeviceSearch:
     def _count_step(self) -> None:
         self._steps_left -= 1
         if self._steps_left < 0:
-            raise UnknownAllocation("the search for devices takes too many steps")
+            raise UnknownAllocation(TOO_LONG)
 
     def _is_in_use(self, asked: AskedDevices, device: PoolDevice, place: _Place) -> bool:
         if asked.has_admin_access:
