@@ -147,8 +147,11 @@ def group_table(explanation: GroupExplanation, style: TableStyle) -> Iterator[st
     shown = explanation.pods
     if not style.is_wide and len(shown) > _MOST_UNSELECTED:
         shown = tuple(pod for pod in shown if pod.outcome not in ("unwanted", "unjudged"))
-    rows = [_row(group) for group in ([[pod] for pod in shown] if style.is_wide else by_gang(shown))]
-    columns = ["NAMESPACE", "POD", "NODE", "DECISION", "PLUGIN", "TARGET", "REASON"]
+    rows = [
+        _row(group, has_plugins=style.is_wide)
+        for group in ([[pod] for pod in shown] if style.is_wide else by_gang(shown))
+    ]
+    columns = ["NAMESPACE", "POD", "NODE", "DECISION", *(["PLUGIN"] if style.is_wide else []), "TARGET", "REASON"]
     if explanation.pods[0].outcome is None:
         columns = ["NAMESPACE", "POD", "NODE", "TARGET", "REASON"]
     yield from style.table(columns, style.without_repeats(rows))
@@ -160,7 +163,8 @@ def group_table(explanation: GroupExplanation, style: TableStyle) -> Iterator[st
     yield style.palette.heading(_summary(explanation))
 
 
-def _row(group: Sequence[ExplainedPod]) -> list[str]:
+def _row(group: Sequence[ExplainedPod], *, has_plugins: bool) -> list[str]:
+    """The cells; without a column for the plugin, which few terminals have room for, the reason begins with it."""
     pod = group[0]
     where = [pod.pod.namespace, shown_pods(group), shown_nodes(each.node for each in group)]
     is_predicted = pod.landing is not None or pod.landing_message
@@ -171,7 +175,9 @@ def _row(group: Sequence[ExplainedPod]) -> list[str]:
     blocked = f"blocked by {pod.code}: {pod.message}" if pod.code else ""
     selected = pod.reason if len({each.reason for each in group}) == 1 else ""
     reason = "; ".join(filter(None, (selected, blocked, why if pod.outcome == "evicted" else "")))
-    return [*where, _OUTCOMES[pod.outcome], pod.plugin, target, reason]
+    if has_plugins:
+        return [*where, _OUTCOMES[pod.outcome], pod.plugin, target, reason]
+    return [*where, _OUTCOMES[pod.outcome], target, ": ".join(filter(None, (pod.plugin, reason)))]
 
 
 def _summary(explanation: GroupExplanation) -> str:

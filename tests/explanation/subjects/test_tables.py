@@ -313,11 +313,12 @@ def test_a_workload_is_a_table_of_its_pods_that_says_each_cause_once() -> None:
         causes=(LandingCause(verdict="likely", cause="gangs are not modelled (Coscheduling)", num_pods=2),),
     )
 
+    assert "PLUGIN" in text_of(group=group, output_format="wide")
     assert text_of(group=group) == (
-        "NAMESPACE   POD     NODE   DECISION       PLUGIN        TARGET   REASON\n"
-        "shop        one     a      evicted        PodLifeTime   ~b       3 h old\n"
-        "shop        two     a      evicted        PodLifeTime   ~b       as above\n"
-        "shop        three   a      not selected   -             -        -\n"
+        "NAMESPACE   POD     NODE   DECISION       TARGET   REASON\n"
+        "shop        one     a      evicted        ~b       PodLifeTime: 3 h old\n"
+        "shop        two     a      evicted        ~b       as above\n"
+        "shop        three   a      not selected   -        -\n"
         "\n"
         "Replacement pods: 2 likely (gangs are not modelled (Coscheduling))\n"
         "\n"
