@@ -13,10 +13,15 @@ __all__ = ["write_dump"]
 
 
 def write_dump(
-    lists: Sequence[tuple[AnyKind, Iterable[bytes]]], out: BinaryIO, *, taken_at: datetime, source: str = ""
+    lists: Sequence[tuple[AnyKind, Iterable[bytes]]],
+    out: BinaryIO,
+    *,
+    taken_at: datetime,
+    source: str = "",
+    annotations: frozenset[str] = frozenset(),
 ) -> None:
-    """Writes the pages of each kind, as they are at hand, to `out`. Raises as `DumpWriter`."""
-    writer = DumpWriter(out, taken_at, [kind for kind, _ in lists], source=source)
+    """Writes the pages of each kind, as they are at hand, to `out`. `annotations` and errors are as of `DumpWriter`."""
+    writer = DumpWriter(out, taken_at, [kind for kind, _ in lists], source=source, annotations=annotations)
     for kind, pages in lists:
         writer.begin(kind)
         for page in pages:

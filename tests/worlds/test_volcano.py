@@ -13,6 +13,7 @@ from descheduler.cluster.request import SnapshotRequest
 from descheduler.report.plan.document import Plan
 from tests.builders import owner
 from tests.worlds.volcano import VOLCANO_AT, volcano_objects, write_volcano
+from tests.worlds.volcano_rules import RULES
 
 ROOT = Path(__file__).parents[2]
 SAMPLE = ROOT / "config" / "samples" / "volcano.jsonl.gz"
@@ -50,7 +51,8 @@ def test_each_rule_lets_a_pod_go() -> None:
 def test_each_rule_keeps_a_pod() -> None:
     kept = {refusal.pod.name: refusal.code for refusal in plan().refusals}
 
-    assert kept == {"bert-0": "GangMinimum", "whisper-0": "NoLanding"}
+    codes = {f"{name}-0": rule.code for name, rule in RULES.items()}
+    assert kept == {"bert-0": "GangMinimum", "whisper-0": "NoLanding", **codes}
 
 
 def test_profile_lets_a_pod_of_a_volcano_job_go() -> None:
@@ -64,7 +66,7 @@ def test_profile_lets_a_pod_of_a_volcano_job_go() -> None:
         each["uid"]
         for pod in objects
         for each in pod["metadata"].get("ownerReferences", ())
-        if each["apiVersion"] == group
+        if each["name"] == "resnet" and each["apiVersion"] == group
     }
     job = {
         "apiVersion": group,

@@ -14,8 +14,10 @@ import msgspec
 
 from descheduler.cluster.kind import AnyKind, kind_key
 from descheduler.cluster.kinds import KINDS
+from descheduler.cycle.request import dumped_annotations
 from tests.builders import NOW, Object, node_object, owner, pod_object
 from tests.worlds.dumps import write_dump
+from tests.worlds.volcano_rules import CLOSED_QUEUE, rule_objects
 
 __all__ = ["VOLCANO_AT", "volcano_objects", "write_volcano"]
 
@@ -50,7 +52,8 @@ def write_volcano(out: BinaryIO) -> None:
     """Writes the dump to `out`; always the same bytes."""
     objects = list(volcano_objects())
     kinds = list(KINDS.values())
-    write_dump([(kind, _pages(kind, objects)) for kind in kinds], out, taken_at=VOLCANO_AT, source="made up")
+    lists = [(kind, _pages(kind, objects)) for kind in kinds]
+    write_dump(lists, out, taken_at=VOLCANO_AT, source="made up", annotations=dumped_annotations())
 
 
 def _pages(kind: AnyKind, objects: Sequence[Object]) -> Iterator[bytes]:
@@ -66,18 +69,18 @@ def volcano_objects() -> Iterator[Object]:
         for index in range(1, number + 1):
             taints = ["maintenance=planned:NoSchedule"] if index == 1 else []
             yield node_object(f"{pool}-{index}", cpu="8", memory="64Gi", labels={_POOL: pool}, taints=taints)
-    for name, spec in _QUEUES.items():
-        yield {
-            "apiVersion": _GROUP,
-            "kind": "Queue",
-            "metadata": {"name": name},
-            "spec": dict(spec),
-            "status": {"state": "Open"},
-        }
+    yield from (_queue(name, spec, "Open") for name, spec in _QUEUES.items())
+    yield _queue(CLOSED_QUEUE, {"weight": 1}, "Closed")
+    yield from rule_objects(_NAMESPACE, "spot-1")
     for job, (queue, least, nodes) in _JOBS.items():
         yield _pod_group(job, queue, least, is_running=bool(nodes[0]))
         yield _replica_set(job, nodes)
         yield from (_pod(job, index, node) for index, node in enumerate(nodes))
+
+
+def _queue(name: str, spec: Mapping[str, Any], state: str) -> Object:
+    metadata = {"name": name}
+    return {"apiVersion": _GROUP, "kind": "Queue", "metadata": metadata, "spec": dict(spec), "status": {"state": state}}
 
 
 def _pod_group(job: str, queue: str, least: int, *, is_running: bool) -> Object:

@@ -73,15 +73,15 @@ def gang_shortage(asked: AskedTask, tasks: Iterable[Task]) -> tuple[Obstacle, ..
     waiting = [task for task in tasks if task.status is Status.PENDING]
     for task in waiting:
         job.set_status(task, Status.ALLOCATED)
-    is_ready, found = session.tiers.all_of("job_ready", job), _shortage(job)
+    found = () if session.tiers.all_of("job_ready", job) else (_obstacle(_GANG, _shortage(job)),)
     for task in waiting:
         job.set_status(task, Status.PENDING)
-    return () if is_ready else (_obstacle(_GANG, found),)
+    return found
 
 
 def _shortage(job: Job) -> str:
-    counts = job.num_by_role()
     for role, least in job.role_minimums.items():
+        counts = job.num_by_role()
         if counts[role] < least and job.min_available >= job.role_minimum_total:
             return f"gang {job.id} has {counts[role]} of {least} tasks {role} that it needs (minTaskMember)"
     num_ready = job.num_ready + job.num_pending_best_effort

@@ -145,6 +145,11 @@ def status_of(pod: Pod) -> Status:
     return {"Succeeded": Status.SUCCEEDED, "Failed": Status.FAILED}.get(pod.phase, Status.UNKNOWN)
 
 
+def _without_rest(amounts: Amounts) -> Amounts:
+    """`amounts` without resources of which nothing is left."""
+    return {name: amount for name, amount in amounts.items() if amount or name in NOTHING}
+
+
 class Job:
     """A PodGroup with its pods. `refused` has, for each task that found no node, the nodes that are beyond help."""
 
@@ -166,6 +171,8 @@ class Job:
         self.counts: Counter[Status] = Counter()
         self.num_pending_best_effort = 0
         self.allocated: Amounts = NOTHING
+        self._pending: Amounts = NOTHING
+        """What its pending tasks ask for."""
         self.num_ready = 0
         """Tasks that have a node for good, or are done."""
         self.refused: dict[str, frozenset[int]] = {}
@@ -185,7 +192,7 @@ class Job:
         """`task` is no pod of it any more."""
         del self.tasks[task.uid]
         self._count(task, -1)
-        self.allocated = {name: amount for name, amount in self.allocated.items() if amount or name in NOTHING}
+        self.allocated = _without_rest(self.allocated)
 
     def set_status(self, task: Task, status: Status) -> None:
         """`task` is in `status` from now on."""
@@ -200,8 +207,11 @@ class Job:
         self.num_ready += by * (task.status in _READY)
         if task.status is Status.PENDING and task.is_best_effort:
             self.num_pending_best_effort += by
+        count = added if by > 0 else subtracted
         if task.holds:
-            self.allocated = (added if by > 0 else subtracted)(self.allocated, task.request)
+            self.allocated = count(self.allocated, task.request)
+        elif task.status is Status.PENDING:
+            self._pending = _without_rest(count(self._pending, task.request))
 
     def _change_state(self, uid: str, status: Status) -> None:
         """A task comes in this status, or goes: either way back leads to the state that it was before."""
@@ -292,10 +302,7 @@ class Job:
     @property
     def requested(self) -> Amounts:
         """What its tasks ask for that hold room or are pending."""
-        return self._once("requested", self._requested)
-
-    def _requested(self) -> Amounts:
-        return added(self.allocated, total_of(task.request for task in self.of_status(Status.PENDING)))
+        return added(self.allocated, self._pending)
 
     def has_roles(self, *statuses: Status) -> bool:
         """Whether each role has as many tasks as it needs that are done, hold room or are in one of `statuses`.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import count
 from types import MappingProxyType
 from typing import NamedTuple
@@ -21,7 +21,7 @@ from descheduler.placement.volcano.session import Session, VolcanoPlugin
 
 __all__ = ["AskedTask", "LiveSession", "job_id_of"]
 
-_QUEUE = "scheduling.volcano.sh/queue-name"
+_NAME = "volcano"
 _OF_JOBS = frozenset(
     {
         "priority",
@@ -64,11 +64,10 @@ def job_id_of(pod: Pod) -> str:
 
 
 class AskedTask(NamedTuple):
-    """A pending task, all that are tried with it, and the cycle that tries them."""
+    """A pending task, and the cycle that tries it."""
 
     session: Session
     task: Task
-    together: tuple[Task, ...]
 
     @property
     def job(self) -> Job | None:
@@ -76,10 +75,8 @@ class AskedTask(NamedTuple):
         return self.session.jobs.get(self.task.job)
 
 
-def _together(pod: Pod, company: Company | None) -> list[Pod]:
+def _together(pod: Pod, company: Company) -> list[Pod]:
     """`pod`, and the others of `company` that are not placed."""
-    if company is None:
-        return [pod]
     held = set(map(id, company.held))
     return [pod, *(other for other in company.pods if other is not pod and id(other) not in held)]
 
@@ -116,7 +113,8 @@ class LiveSession:
         self._extra: list[Task] = []
         self._spare: dict[int, list[Task]] = {}
         """Tasks that are in use no more, by the id of their pod: what may be asked next is about the same few pods."""
-        self._asked: tuple[frozenset[int], list[tuple[Pod, Task]]] | None = None
+        self._asked: tuple[frozenset[int], Mapping[int, Task]] | None = None
+        """The ids of the pods that are asked about, and their tasks by these."""
         self._is_stale = True
         self._reads_nodes = True
         """Whether what is idle on nodes decides what comes of a cycle that is opened."""
@@ -145,14 +143,28 @@ class LiveSession:
     def asked(self, pod: Pod, company: Company | None = None) -> AskedTask:
         """`pod` in a session that has just admitted jobs: pending, with those of `company` that are not placed yet.
         Valid until something changes or another pod is asked about."""
-        together = _together(pod, company)
-        ids = frozenset(map(id, together))
+        is_enough = company is None or self._knows(company)
+        return self.asked_together([pod] if is_enough or company is None else _together(pod, company))[0]
+
+    def asked_together(self, pods: Sequence[Pod]) -> Sequence[AskedTask]:
+        """All of `pods` in one such session."""
+        ids = frozenset(map(id, pods))
         if self._asked is None or self._asked[0] != ids:
             self._leave_if_extended()
-            self._asked = ids, [(each, self._waiting(each)) for each in together]
+            self._asked = ids, {id(each): self._waiting(each) for each in pods}
         self._open_if_stale()
-        tasks = {id(each): task for each, task in self._asked[1]}
-        return AskedTask(self._session, tasks[id(pod)], tuple(tasks.values()))
+        tasks = self._asked[1]
+        return [AskedTask(self._session, tasks[id(each)]) for each in pods]
+
+    def _knows(self, company: Company) -> bool:
+        """Whether all of `company` are pods of the cluster, which the session has as they are.
+
+        It is found out once for a company: a gang may have thousands of pods, each of which is asked about.
+        """
+        known = company.scratch.get(_NAME)
+        if known is None:
+            known = company.scratch[_NAME] = all(each.uid in self._pending_by_uid for each in company.pods)
+        return bool(known)
 
     def evicted_for(self, pod: Pod, company: Company | None = None) -> EvictedFor | None:
         """Whom the cycle evicts for `pod` and the others of its job by the first action that finds it a node so."""

@@ -150,8 +150,8 @@ class VolcanoScheduler(VolcanoInterplay, SchedulerModel):
 
     def held_back(self, pods: Sequence[Pod]) -> tuple[Obstacle, ...]:
         """That there are too few tasks, even if each of `pods` finds a node."""
-        asked = self._live.asked(pods[0], Company(tuple(pods)))
-        return gang_shortage(asked, asked.together)
+        asked = self._live.asked_together(pods)
+        return gang_shortage(asked[0], (each.task for each in asked))
 
     def permits(self, cycle: Cycle, node: int) -> tuple[Obstacle, ...]:
         """That further tasks of the job have to find a node first."""

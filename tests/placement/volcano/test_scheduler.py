@@ -6,9 +6,12 @@ import pytest
 
 from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.cluster.request import SnapshotRequest
+from descheduler.model.pod import Pod
 from descheduler.placement.landings.landing import LandingVerdict
 from descheduler.placement.needs import landing_annotations
 from descheduler.placement.prover import LandingProver
+from descheduler.placement.volcano.jobs import Task
+from descheduler.placement.volcano.live_session import LiveSession
 from tests.placement.volcano.worlds import (
     Object,
     group,
@@ -223,3 +226,20 @@ def test_whole_gangs_are_proved_together() -> None:
     verdict = prover.prove_further(gang, are_mates=True)
 
     assert verdict.verdict in (LANDS, LANDS_IF)
+
+
+def test_a_large_pending_gang_is_asked_about_pod_by_pod(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is worked out for one of its pods does not grow with the gang."""
+    number, num_found, find = 40, 0, LiveSession._waiting
+
+    def counted(self: LiveSession, pod: Pod) -> Task:
+        nonlocal num_found
+        num_found += 1
+        return find(self, pod)
+
+    monkeypatch.setattr(LiveSession, "_waiting", counted)
+    gang = [group("gang", least=number), *pods("gang", number)]
+    prover, _ = prover_of([node("a", cpu="20"), node("b", cpu="20")], gang)
+
+    assert len(list(prover.pending_nodes())) == number
+    assert num_found < 4 * number
