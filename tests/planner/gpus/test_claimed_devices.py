@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 import pytest
 
@@ -31,6 +32,7 @@ from tests.placement.plugins.dynamic_resources.worlds import (
 from tests.placement.workloads import workload_object
 from tests.planner.runs import goal_of, verified
 from tests.strategies.runs import evicted
+from tests.work_counts import num_calls
 
 KIND = "device.attributes['gpu.example.com'].kind"
 TEMPLATES = [
@@ -243,3 +245,15 @@ def test_pods_that_share_a_claim_hold_no_part_alone() -> None:
     snapshot = snapshot_of(*gpus("a"), shared, *(pod_object(name, node="a", spec=spec) for name in "pq"))
 
     assert {LandingProver(snapshot).openings().parts.held_by(pod) for pod in snapshot.pods} == {()}
+
+
+def test_claims_from_many_templates_of_one_content_cost_as_much_as_from_one() -> None:
+    templates = [template(name, request("r", f"{KIND} == 'gpu'")) for name in ("first", "second")]
+    slices = [each for place in range(100) for each in gpus(f"n{place}")]
+    nodes = [node_object(f"n{place}") for place in range(100)]
+    snapshot = snapshot_of(*nodes, *slices, *templates, *(pending(f"of-{name}", name) for name in ("first", "second")))
+    parts = LandingProver(snapshot).openings().parts
+
+    first, second = (num_calls(partial(parts.need_of, pod, 0)) for pod in snapshot.pods)
+
+    assert second < first / 10

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -81,6 +81,7 @@ class ClaimParts(NoParts):
         self._shares: dict[int, Mapping[DeviceId, _Share]] = {}
         self._states: dict[int, Mapping[int, FreePart]] = {}
         self._needs: dict[int, tuple[PodSpec, _Counted]] = {}
+        self._sizes_by_kind: dict[Hashable, _Size | str | None] = {}
 
     def state(self, node: int) -> object:
         """What is free of each part, which is the same object until that changes."""
@@ -165,7 +166,9 @@ class ClaimParts(NoParts):
         """
         found = set[_Size]()
         for asked in choices:
-            size = self._size(asked)
+            if asked.kind not in self._sizes_by_kind:
+                self._sizes_by_kind[asked.kind] = self._size(asked)
+            size = self._sizes_by_kind[asked.kind]
             if isinstance(size, str):
                 return size
             if size is not None:

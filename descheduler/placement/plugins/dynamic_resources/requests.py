@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 
 import msgspec
 
@@ -170,6 +170,8 @@ class AskedDevices:
         self._selectors = selectors
         self._class = device_class
         self._expressions = selectors.of((*device_class.selectors, *asked.selectors))
+        self.kind: Hashable = (self._expressions, self.is_all, self.number, self.has_admin_access)
+        """Alike for requests for as many devices of the same kind."""
 
     def selects(self, device: PoolDevice) -> bool:
         """Whether class and request select a device. Raises AttemptError and UnknownAllocation."""
