@@ -192,7 +192,7 @@ class Job:
         """`task` is no pod of it any more."""
         del self.tasks[task.uid]
         self._count(task, -1)
-        self.allocated = _without_rest(self.allocated)
+        self.allocated, self._pending = _without_rest(self.allocated), _without_rest(self._pending)
 
     def set_status(self, task: Task, status: Status) -> None:
         """`task` is in `status` from now on."""
@@ -211,7 +211,7 @@ class Job:
         if task.holds:
             self.allocated = count(self.allocated, task.request)
         elif task.status is Status.PENDING:
-            self._pending = _without_rest(count(self._pending, task.request))
+            self._pending = count(self._pending, task.request)
 
     def _change_state(self, uid: str, status: Status) -> None:
         """A task comes in this status, or goes: either way back leads to the state that it was before."""
