@@ -182,8 +182,8 @@ class RemovePodsViolatingDeviceTaints:
         yield Match(
             "tolerations",
             lambda pod: self._first(pod) is not None or self._first_left(pod) is not None,
-            lambda _: "its resource claims tolerate the taints of their devices",
-            "every resource claim tolerates the taints of its devices",
+            self._why_kept,
+            f"no pod has a device with an untolerated taint {self._that_counts()}",
             self._why,
         )
 
@@ -194,6 +194,13 @@ class RemovePodsViolatingDeviceTaints:
             return self._words(*found)
         left = self._first_left(pod)
         return "" if left is None else f"device {'/'.join(left[0])} has taint {_taint_text(left[1])}"
+
+    def _why_kept(self, pod: Pod) -> str:
+        """Whether its devices have taints that count, for a pod that no such taint concerns."""
+        taints = (taint for result in _results(self._claims.of(pod)) for taint in self._taints.get(result.device, ()))
+        if any(taint.effect in (*self._effects, NO_EXECUTE) for taint in taints):
+            return "its resource claims tolerate the taints of their devices"
+        return f"none of its devices has a taint {self._that_counts()}"
 
     def _first(self, pod: Pod) -> tuple[DeviceId, Taint] | None:
         """The first device of the pod with a taint that counts and is not tolerated."""

@@ -268,6 +268,7 @@ def test_protections_and_limits_of_a_policy_hold_and_its_plugins_do_not_run(plan
         pytest.param(["--for", "cpu=-1"], "'cpu=-1': -1 is not above 0", id="less than nothing"),
         pytest.param(["--for", "cpu=1,cpu=2"], "named twice", id="twice"),
         pytest.param(["--for", "gpu=8"], "'gpu' is not a resource; use cpu, memory, ", id="no domain"),
+        pytest.param(["--for", "gpu=8"], ", or deviceclass/gpu=8 for devices of a DeviceClass", id="no dot"),
         pytest.param(
             ["--for", "cpu=4,Memory=1Gi"], "'Memory' is not a resource; did you mean 'memory'? (see", id="case"
         ),

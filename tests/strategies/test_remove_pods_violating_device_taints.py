@@ -16,6 +16,7 @@ from descheduler.documents.problems import PolicyError
 from descheduler.plan.decisions import Decisions
 from descheduler.policy.load import load_policy
 from tests.builders import NOW, Object, make_node, make_pod, node_object, owner, pod_object
+from tests.explanation.questions import pod_explanation, policy_of
 from tests.placement.plugins.dynamic_resources.worlds import (
     GPU,
     NO_DEVICE_OBJECTS,
@@ -278,6 +279,44 @@ def test_plugin_says_that_no_device_has_a_taint() -> None:
     (facts,) = run_plugin(PLUGIN, [make_node("a")], [make_pod("p")], args={"keys": ["broken"]}).facts.values()
 
     assert facts.why_nothing == "no device has a taint that counts (effects: NoSchedule; keys: broken)"
+
+
+@pytest.mark.parametrize(
+    ("taints", "tolerations", "args", "why"),
+    [
+        pytest.param(
+            [],
+            [],
+            {},
+            "none of its devices has a taint that counts (effects: NoSchedule)",
+            id="taints of others",
+        ),
+        pytest.param(
+            [taint(key="other")],
+            [],
+            {"keys": ["broken"]},
+            "none of its devices has a taint that counts (effects: NoSchedule; keys: broken)",
+            id="another key",
+        ),
+        pytest.param(
+            [taint()],
+            [{"operator": "Exists"}],
+            {},
+            "its resource claims tolerate the taints of their devices",
+            id="tolerated",
+        ),
+    ],
+)
+def test_plugin_says_whether_a_taint_is_tolerated_or_there_is_none(
+    taints: list[Object], tolerations: list[Object], args: Object, why: str
+) -> None:
+    others = [node_object("c"), slice_of("c", device("gpu-0", taints=[taint()]))]
+    objects = world(*taints, tolerations=tolerations, others=others)
+
+    decision = pod_explanation("p", objects, policy_of(policy_with(PLUGIN, args=args))).decision
+
+    assert decision is not None
+    assert [miss.message for miss in decision.not_selected] == [why]
 
 
 def test_unknown_effect_is_refused() -> None:

@@ -108,7 +108,9 @@ def _requested(text: str) -> Mapping[str, Any]:
     try:
         return pod_of_requests(requests)
     except WantedPodsError as error:
-        raise click.BadParameter(f"{error}.") from error
+        is_devices = len(requests) == 1 and "/" not in resource and amount.isdecimal()
+        hint = f", or {_CLASS}{resource}={amount} for devices of a DeviceClass" if is_devices else ""
+        raise click.BadParameter(f"{error}{hint}.") from error
 
 
 def _of_file(name: str) -> RoomFlags:
