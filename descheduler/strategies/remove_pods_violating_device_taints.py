@@ -150,15 +150,21 @@ class RemovePodsViolatingDeviceTaints:
         return FINISHED if pod.is_terminal else self._selection.why_not(pod)
 
     def selects_again(self, pod: Pod, arrival: Pod, after: ClusterView) -> str:
-        """Which taint of a device the pod keeps, since others use the same claim.
+        """Which taint of a device the arrival has again, by a claim that keeps its devices.
 
         Other claims get devices anew: perhaps the same ones where the scheduler does not see the taints.
         """
-        del after, arrival
+        del after
         claims = self._claims.of(pod)
-        found = next(self._violations(claim for claim in claims if len(claim.consumers) > 1), None)
+        named = {each.claim_name for each in arrival.spec.resource_claims}
+        direct = [claim for claim in claims if claim.name in named]
+        found = next(self._violations(claim for claim in direct if len(claim.consumers) > 1), None)
         if found is not None:
             return self._words(*found)
+        # The claim is freed when the pod is gone, and only a pod of the same name has to wait for that.
+        early = next(self._violations(direct), None) if arrival.name != pod.name else None
+        if early is not None:
+            return f"{self._words(*early)}, and the replacement pod can use the claim before the evicted pod is gone"
         is_unseen = not self._is_scheduled_by_rules and all(
             any(taint is each for each in self._rules_of_taints.on(device))
             for device, taint in self._violations(claims)
@@ -176,8 +182,8 @@ class RemovePodsViolatingDeviceTaints:
         yield Match(
             "tolerations",
             lambda pod: self._first(pod) is not None or self._first_left(pod) is not None,
-            lambda _: "its resource claims tolerate the taints of their devices",
-            "every resource claim tolerates the taints of its devices",
+            self._why_kept,
+            f"no pod has a device with an untolerated taint {self._that_counts()}",
             self._why,
         )
 
@@ -188,6 +194,13 @@ class RemovePodsViolatingDeviceTaints:
             return self._words(*found)
         left = self._first_left(pod)
         return "" if left is None else f"device {'/'.join(left[0])} has taint {_taint_text(left[1])}"
+
+    def _why_kept(self, pod: Pod) -> str:
+        """Whether its devices have taints that count, for a pod that no such taint concerns."""
+        taints = (taint for result in _results(self._claims.of(pod)) for taint in self._taints.get(result.device, ()))
+        if any(taint.effect in (*self._effects, NO_EXECUTE) for taint in taints):
+            return "its resource claims tolerate the taints of their devices"
+        return f"none of its devices has a taint {self._that_counts()}"
 
     def _first(self, pod: Pod) -> tuple[DeviceId, Taint] | None:
         """The first device of the pod with a taint that counts and is not tolerated."""

@@ -15,7 +15,8 @@ from descheduler.cycle.plugins import REGISTRY
 from descheduler.documents.problems import PolicyError
 from descheduler.plan.decisions import Decisions
 from descheduler.policy.load import load_policy
-from tests.builders import NOW, Object, make_node, make_pod, node_object, pod_object
+from tests.builders import NOW, Object, make_node, make_pod, node_object, owner, pod_object
+from tests.explanation.questions import pod_explanation, policy_of
 from tests.placement.plugins.dynamic_resources.worlds import (
     GPU,
     NO_DEVICE_OBJECTS,
@@ -62,6 +63,18 @@ def world(
         *others,
         *NO_DEVICE_OBJECTS,
     ]
+
+
+def templated(objects: Sequence[Object]) -> list[Object]:
+    """The same where the claim was made for pod `p` from the template `t`."""
+    bound = next(each for each in objects if each["kind"] == "ResourceClaim")
+    bound["metadata"]["ownerReferences"] = [
+        {"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": "default-p", "controller": True}
+    ]
+    pod = next(each for each in objects if each["kind"] == "Pod" and each["metadata"]["name"] == "p")
+    pod["spec"]["resourceClaims"] = [{"name": "c", "resourceClaimTemplateName": "t"}]
+    pod["status"]["resourceClaimStatuses"] = [{"name": "c", "resourceClaimName": "c"}]
+    return [*objects, template("t", request("r"))]
 
 
 def run(objects: Sequence[Object], *, verifies: bool | Object = False, **args: Any) -> Decisions:
@@ -137,7 +150,9 @@ def test_rules_taint_the_devices_that_they_select(selector: Object | None, expec
 )
 def test_pod_leaves_a_device_that_a_rule_taints(scheduler: Object, taints: list[Object], expected: list[str]) -> None:
     """Else the replacement could get the same device, and would be evicted again in the next run."""
-    decisions = run(world(*taints, others=[rule({"device": "gpu-0", "pool": "a"})]), verifies=scheduler)
+    objects = templated(world(*taints, others=[rule({"device": "gpu-0", "pool": "a"})]))
+
+    decisions = run(objects, verifies=scheduler)
 
     assert evicted(decisions) == expected
     assert [each.verdict.code for each in decisions.refusals] == ([] if expected else ["SelectedAgain"])
@@ -208,8 +223,36 @@ def test_pods_that_are_left_are_reported_also_where_a_limit_ends_the_evictions()
 
 
 def test_pod_is_evicted_where_its_replacement_gets_another_device() -> None:
-    """Its claim is freed with it, so that the scheduler looks for devices anew and finds one without the taint."""
-    assert evicted(run(world(taint()), verifies=True)) == ["p"]
+    """Its claim goes with it, so that the scheduler looks for devices anew and finds one without the taint."""
+    assert evicted(run(templated(world(taint())), verifies=True)) == ["p"]
+
+
+def test_pod_with_a_claim_of_its_own_name_is_not_evicted_where_the_replacement_can_take_the_claim_over() -> None:
+    """The claim is allocated until the pod is gone, and a ReplicaSet makes the replacement as soon as it terminates."""
+    decisions = run(world(taint()), verifies=True)
+
+    (refusal,) = decisions.refusals
+    assert (evicted(decisions), refusal.verdict.code) == ([], "SelectedAgain")
+    assert refusal.verdict.message.endswith(
+        f"taint broken=yes:NoSchedule of device {GPU}/a/gpu-0, and the replacement pod can use the claim before the"
+        " evicted pod is gone"
+    )
+
+
+def test_pod_that_comes_once_its_predecessor_is_gone_gets_devices_anew() -> None:
+    """A claim that nobody uses any more is freed; a pod of a StatefulSet waits for that, as it has the same name."""
+    objects = world(taint())
+    pod = next(each for each in objects if each["kind"] == "Pod" and each["metadata"]["name"] == "p")
+    pod["metadata"]["ownerReferences"] = [owner("StatefulSet/web")]
+
+    assert evicted(run(objects, verifies=True)) == ["p"]
+
+
+def test_claim_of_a_template_that_others_use_is_not_that_of_the_replacement() -> None:
+    objects = templated(world(taint(), consumers=["default-p", "default-q"]))
+    objects.append(pod_object("q", spec={"resourceClaims": [{"name": "c", "resourceClaimName": "c"}]}))
+
+    assert evicted(run(objects, verifies=True))[:1] == ["p"]
 
 
 def test_pod_is_not_evicted_where_others_keep_the_claim() -> None:
@@ -232,23 +275,48 @@ def test_claim_of_another_namespace_is_not_that_of_the_pod() -> None:
     assert evicted(run(objects)) == []
 
 
-def test_claim_of_a_template_is_freed_with_its_pod() -> None:
-    objects = world(taint())
-    bound = next(each for each in objects if each["kind"] == "ResourceClaim")
-    bound["metadata"]["ownerReferences"] = [
-        {"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": "default-p", "controller": True}
-    ]
-    pod = next(each for each in objects if each["kind"] == "Pod" and each["metadata"]["name"] == "p")
-    pod["spec"]["resourceClaims"] = [{"name": "c", "resourceClaimTemplateName": "t"}]
-    pod["status"]["resourceClaimStatuses"] = [{"name": "c", "resourceClaimName": "c"}]
-
-    assert evicted(run([*objects, template("t", request("r"))], verifies=True)) == ["p"]
-
-
 def test_plugin_says_that_no_device_has_a_taint() -> None:
     (facts,) = run_plugin(PLUGIN, [make_node("a")], [make_pod("p")], args={"keys": ["broken"]}).facts.values()
 
     assert facts.why_nothing == "no device has a taint that counts (effects: NoSchedule; keys: broken)"
+
+
+@pytest.mark.parametrize(
+    ("taints", "tolerations", "args", "why"),
+    [
+        pytest.param(
+            [],
+            [],
+            {},
+            "none of its devices has a taint that counts (effects: NoSchedule)",
+            id="taints of others",
+        ),
+        pytest.param(
+            [taint(key="other")],
+            [],
+            {"keys": ["broken"]},
+            "none of its devices has a taint that counts (effects: NoSchedule; keys: broken)",
+            id="another key",
+        ),
+        pytest.param(
+            [taint()],
+            [{"operator": "Exists"}],
+            {},
+            "its resource claims tolerate the taints of their devices",
+            id="tolerated",
+        ),
+    ],
+)
+def test_plugin_says_whether_a_taint_is_tolerated_or_there_is_none(
+    taints: list[Object], tolerations: list[Object], args: Object, why: str
+) -> None:
+    others = [node_object("c"), slice_of("c", device("gpu-0", taints=[taint()]))]
+    objects = world(*taints, tolerations=tolerations, others=others)
+
+    decision = pod_explanation("p", objects, policy_of(policy_with(PLUGIN, args=args))).decision
+
+    assert decision is not None
+    assert [miss.message for miss in decision.not_selected] == [why]
 
 
 def test_unknown_effect_is_refused() -> None:
