@@ -1,4 +1,4 @@
-"""The document `PlanDifference`: what another plan does otherwise."""
+"""The document `PlanDifference`: how two plans differ."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class PlanInShort(Fields, frozen=True):
 
 
 class PlanDifference(TabledDocument, frozen=True):
-    """What `new` does otherwise than `old`. Pods are the same by uid, those without one by namespace and name.
+    """How `new` differs from `old`. Pods are the same by uid, those without one by namespace and name.
 
     `is_empty` says that both evict the same pods, to the same nodes and in the same waves.
     """
@@ -87,7 +87,7 @@ class PlanDifference(TabledDocument, frozen=True):
             rows = style.without_repeats(list(map(_row, moves)))
             yield from style.table(header, rows, title=f"{title}: {counted(len(moves), 'pod')}")
         changes = [[each.pod.namespace, each.pod.name, _change(each)] for each in self.changed]
-        title = f"In both plans, but otherwise: {counted(len(changes), 'pod')}"
+        title = f"In both plans, changed: {counted(len(changes), 'pod')}"
         yield from style.table(["NAMESPACE", "POD", "CHANGE"], changes, title=title)
         yield style.palette.heading("Both plans do the same" if self.is_empty else self._headline())
         yield from style.labelled(
@@ -105,7 +105,7 @@ class PlanDifference(TabledDocument, frozen=True):
 
 
 def difference_of(old: Plan, new: Plan) -> PlanDifference:
-    """What `new` does otherwise than `old`."""
+    """How `new` differs from `old`."""
     before, after = _by_pod(old), _by_pod(new)
     both = [(before[key], move) for key, move in after.items() if key in before]
     changed = [ChangedMove(pod=m.pod, old=_short(o), new=_short(m), changed=c) for o, m in both if (c := _fields(o, m))]

@@ -1,4 +1,4 @@
-"""`descheduler diff`: what another plan does otherwise."""
+"""`descheduler diff`: how two plans differ."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["diff"]
 @takes_output("the differences")
 @click.pass_context
 def diff(ctx: click.Context, /, old: str, new: str, detailed_exitcode: bool, output: Output) -> None:
-    """Show what the plan in NEW does otherwise than the plan in OLD: pods that only one of them evicts, and pods that
+    """Show how the plan in NEW differs from the plan in OLD: pods that only one of them evicts, and pods that
     get another node or wave. One of them can be - for standard input.
 
     Exit codes: 0 compared, 2 wrong usage, or a file that is not a plan; with --detailed-exitcode 5 when they differ.
