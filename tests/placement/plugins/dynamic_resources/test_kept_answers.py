@@ -115,6 +115,20 @@ def test_no_device_is_taken_twice(seed: int) -> None:
     assert len({*taken}) == len(taken)
 
 
+def test_state_differs_by_a_further_consumer_of_a_claim() -> None:
+    shared = claim("c", request("r"), devices=["x"], consumers=["other"])
+    scheduler = scheduler_of(device_class(), node_object("a"), slice_of("a", device("x")), shared)
+    claims = scheduler.cluster.ledger(ClaimLedger).claims
+    before = claims.fingerprint()
+
+    with scheduler.cluster.what_if():
+        put_on_node(scheduler.evaluate(claiming("p", "c")), 0)
+        within = claims.fingerprint()
+
+    assert within != before
+    assert claims.fingerprint() == before
+
+
 def test_claim_for_extended_resources_is_kept_once_for_all_verdicts() -> None:
     resource = "example.com/gpu"
     world = node_object("a"), device_class(extendedResourceName=resource), slice_of("a", device("x"))
