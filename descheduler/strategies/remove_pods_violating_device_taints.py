@@ -238,16 +238,20 @@ class RemovePodsViolatingDeviceTaints:
         return None
 
     def _tainted(self) -> Iterator[tuple[DeviceId, Sequence[DeviceTaint]]]:
-        """Devices with taints of these keys and drivers."""
+        """Devices with taints of these keys, drivers and effects, and with all taints of effect NoExecute."""
+        effects = self._effects | {NO_EXECUTE}
         for piece in newest_slices(self._view.snapshot.objects.get(SLICE_KIND, ())):
             if self._args.drivers and piece.driver not in self._args.drivers:
                 continue
             for device in piece.devices:
                 identity = DeviceId(piece.driver, piece.pool, device.name)
                 taints = [*device.taints, *self._rules_of_taints.on(identity)]
-                taints = [taint for taint in taints if not self._args.keys or taint.key in self._args.keys]
-                if taints:
-                    yield identity, taints
+                counting = [taint for taint in taints if taint.effect in effects and self._has_key(taint)]
+                if counting:
+                    yield identity, counting
+
+    def _has_key(self, taint: Taint) -> bool:
+        return not self._args.keys or taint.key in self._args.keys
 
     @staticmethod
     def _words(device: DeviceId, taint: Taint) -> str:

@@ -187,6 +187,22 @@ def test_pods_that_are_left_to_kube_controller_manager_are_counted_and_named() -
     )
 
 
+@pytest.mark.parametrize(
+    ("effect", "args", "number"),
+    [
+        pytest.param("NoSchedule", {}, 1, id="the effect that counts by default"),
+        pytest.param("NoExecute", {}, 1, id="the effect for which kube-controller-manager deletes pods"),
+        pytest.param("None", {}, 0, id="no effect"),
+        pytest.param("NoSchedule", {"effects": ["NoExecute"]}, 0, id="another effect"),
+    ],
+)
+def test_devices_are_counted_whose_taints_count(effect: str, args: dict[str, Any], number: int) -> None:
+    (facts,) = run(world(taint(effect)), **args).facts.values()
+
+    assert facts.counts["taintedDevices"] == number
+    assert facts.why_nothing.startswith("no device has a taint that counts") == (not number)
+
+
 def test_pods_of_other_namespaces_are_not_reported() -> None:
     decisions = run(world(taint("NoExecute")), namespaces={"exclude": ["default"]})
 

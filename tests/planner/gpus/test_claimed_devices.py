@@ -171,6 +171,19 @@ def test_claims_ask_for_shares_of_parts(of: str, need: PartNeed | None) -> None:
     assert parts.need_of(snapshot.pods[0], 0) == need
 
 
+def test_claims_are_those_of_the_templates_in_the_namespace_of_the_pod() -> None:
+    templates = [template("t", request("r", f"{KIND} == 'gpu'", count=number)) for number in (1, 2)]
+    pods = [pending("p", "t") for _ in templates]
+    for namespace, *objects in zip(("one", "two"), templates, pods, strict=True):
+        for each in objects:
+            each["metadata"]["namespace"] = namespace
+    snapshot = snapshot_of(*gpus("a"), *templates, *pods)
+
+    parts = LandingProver(snapshot).openings().parts
+
+    assert [parts.need_of(pod, 0) for pod in snapshot.pods] == [PartNeed(1, 100, 100), PartNeed(2, 100, 100)]
+
+
 @pytest.mark.parametrize(
     ("of", "why"),
     [

@@ -11,8 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from descheduler.model.node import Node
-from descheduler.model.resource_claims import AllocationResult, DeviceClass, DeviceId
+from descheduler.model.pod import PodSpec
+from descheduler.model.resource_claims import AllocationResult, ClaimSpec, DeviceClass, DeviceId
 from descheduler.model.selection.taints import NO_EXECUTE, seconds_tolerated
+from descheduler.placement.plugins.dynamic_resources.extended import claim_of_extended_resources
 from descheduler.placement.plugins.dynamic_resources.grants import ClaimGrants
 from descheduler.placement.plugins.dynamic_resources.pod_claims import NamedClaim
 from descheduler.placement.plugins.dynamic_resources.pools import DevicePool, DevicePools, PoolKey
@@ -56,6 +58,7 @@ class DeviceWorld:
         # What was asked for is kept as well, so that an identity stands for it.
         self._asked: dict[int, tuple[object, AskedClaim]] = {}
         self._by_content: dict[bytes, AskedClaim] = {}
+        self._made: dict[bytes, ClaimSpec] = {}
         self._columns: dict[tuple[int, ...], _Column] = {}
         self._num_given_up: Counter[tuple[int, ...]] = Counter()
         self._concerned: _Concerned | None = None
@@ -65,12 +68,20 @@ class DeviceWorld:
         key = id(claim.spec)
         known = self._asked.get(key)
         if known is None:
-            content = msgspec.json.encode(claim.spec, order="deterministic")
+            content = _content(claim.spec)
             made = self._by_content.get(content)
             if made is None:
                 made = self._by_content[content] = AskedClaim(claim.spec, self.classes, self._selectors)
             known = self._asked[key] = claim.spec, made
         return known[1]
+
+    def made_spec(self, pod: PodSpec, resources: Sequence[str]) -> ClaimSpec:
+        """The claim that the scheduler makes for extended resources of a pod, one object for all of its content.
+
+        `asked` keeps what it was asked for, which would grow with every verdict otherwise.
+        """
+        made = claim_of_extended_resources(pod, resources, self.by_resource)
+        return self._made.setdefault(_content(made), made)
 
     def answers(self, claims: Sequence[AskedClaim]) -> tuple[list[NodeAnswer], NDArray[np.uint8]]:
         """What the claims would get on each node as it is now, and the outcomes; for the caller alone to keep.
@@ -136,6 +147,10 @@ class DeviceWorld:
         if self._concerned is None:
             self._concerned = _Concerned(self.nodes, self._pools)
         return self._concerned.by(changed)
+
+
+def _content(spec: ClaimSpec) -> bytes:
+    return msgspec.json.encode(spec, order="deterministic")
 
 
 class _Column:

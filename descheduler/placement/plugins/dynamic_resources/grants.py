@@ -138,10 +138,10 @@ class ClaimGrants:
             self.let_go(grant, (_PODS, pod.uid))
 
     def fingerprint(self) -> object:
-        """The devices in use, and which claims have which."""
-        allocated = ((key, granted.allocation) for key, granted in self.by_key.items())
-        shared = sorted((key, repr(each.results)) for key, each in allocated if each is not None)
-        return self.usage.fingerprint(), shared
+        """The devices in use, which claims have which, and how many consumers each claim has."""
+        held = ((key, granted.grant) for key, granted in self.by_key.items())
+        grants = sorted((key, repr(each.allocation.results), len(each.holders)) for key, each in held if each)
+        return self.usage.fingerprint(), grants
 
 
 class ClaimReserving:

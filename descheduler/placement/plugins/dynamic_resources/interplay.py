@@ -100,11 +100,11 @@ class OwnDevices:
 
     def _never_fails(self, claim: AskedClaim) -> bool:
         """Whether each of its selectors has a value for every device."""
-        pools = {id(each): each for node in self._world.nodes for each in self._pools.seen_from(node)}
+        pools = {each for node in self._world.nodes for each in self._pools.seen_from(node)}
         try:
             for request in claim.requests:
                 for choice in request.choices:
-                    for pool in pools.values():
+                    for pool in pools:
                         for device in pool.devices:
                             choice.selects(device)
         except (AttemptError, UnknownAllocation):

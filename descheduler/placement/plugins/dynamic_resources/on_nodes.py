@@ -13,7 +13,6 @@ from descheduler.model.resource_claims import MOST_CONSUMERS, ClaimAllocation, D
 from descheduler.placement.framework.extension_points import Conclusion, ReasonBits
 from descheduler.placement.framework.obstacle import Code, Fact, Obstacle, Unchecked
 from descheduler.placement.plugins.dynamic_resources.device_world import DeviceWorld
-from descheduler.placement.plugins.dynamic_resources.extended import claim_of_extended_resources
 from descheduler.placement.plugins.dynamic_resources.grants import ClaimReserving, Granted, GrantedClaim
 from descheduler.placement.plugins.dynamic_resources.pod_claims import NamedClaim
 from descheduler.placement.plugins.dynamic_resources.reasons import (
@@ -97,7 +96,7 @@ class ClaimsOnNodes(ClaimReserving):
             return None
         known = self._made.get(served)
         if known is None:
-            spec = claim_of_extended_resources(self._pod.spec, served, self._world.by_resource)
+            spec = self._world.made_spec(self._pod.spec, served)
             known = self._made[served] = NamedClaim(EXTENDED_CLAIM, spec, GrantedClaim())
         return known
 

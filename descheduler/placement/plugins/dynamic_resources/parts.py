@@ -80,7 +80,8 @@ class ClaimParts(NoParts):
         self.is_listed = bool(objects.get(SLICE_KIND))
         self._shares: dict[int, Mapping[DeviceId, _Share]] = {}
         self._states: dict[int, Mapping[int, FreePart]] = {}
-        self._needs: dict[int, tuple[PodSpec, _Counted]] = {}
+        # A spec names other templates in another namespace. It is kept here, so that its identity stands for it.
+        self._needs: dict[tuple[str, int], tuple[PodSpec, _Counted]] = {}
         self._sizes_by_kind: dict[Hashable, _Size | str | None] = {}
 
     def state(self, node: int) -> object:
@@ -129,9 +130,10 @@ class ClaimParts(NoParts):
     def _counted(self, pod: Pod) -> _Counted:
         if not pod.spec.resource_claims or not self.is_listed:
             return _NOTHING
-        known = self._needs.get(id(pod.spec))
+        key = pod.namespace, id(pod.spec)
+        known = self._needs.get(key)
         if known is None:
-            known = self._needs[id(pod.spec)] = pod.spec, self._count(pod)
+            known = self._needs[key] = pod.spec, self._count(pod)
         return known[1]
 
     def _count(self, pod: Pod) -> _Counted:

@@ -72,8 +72,8 @@ class PoolDevice:
 class DevicePool:
     """A pool as some nodes see it: `devices` are those in sight, in the order in which they are tried.
 
-    `counters` are the sets that they share, and `consumers` all devices of the pool that consume any of them, in sight
-    or not.
+    `counters` are the sets that they share, and `consumers` all devices that consume any of them: those of the slices
+    in sight, and of all other slices of the pool where the slices in sight are fewer than `resourceSliceCount`.
     """
 
     __slots__ = ("consumers", "counters", "devices", "has_bindings", "is_alike", "key", "state")
@@ -203,7 +203,7 @@ class DevicePools:
             return DevicePool(key, devices, PoolState.UNKNOWN)
         known, number = generation, kept[0].slice.num_slices
         if len(kept) == number < len(generation.pieces):
-            known = _Pieces(kept)
+            known = _Pieces(kept)  # the scheduler looks for no further slices of the pool
         elif len(kept) != number:
             if newest < max(self._generations[key]):
                 return DevicePool(key, (), PoolState.OBSOLETE)
@@ -212,7 +212,7 @@ class DevicePools:
         names = [device.id.device for device in devices]
         if len({*names}) < len(names) or known.counters is None:
             return DevicePool(key, devices, PoolState.INVALID)
-        return DevicePool(key, devices, PoolState.COMPLETE, known.counters, generation.consumers)
+        return DevicePool(key, devices, PoolState.COMPLETE, known.counters, known.consumers)
 
 
 def _is_defined(use: CounterSet, counters: Mapping[str, Mapping[str, int]]) -> bool:

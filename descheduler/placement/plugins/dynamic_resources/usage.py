@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from descheduler.model.resource_claims import AllocationResult, DeviceId
 from descheduler.placement.plugins.dynamic_resources.pools import DevicePool, PoolKey
+from descheduler.placement.plugins.dynamic_resources.rules import DeviceRules
 
 __all__ = ["DeviceUsage"]
 
@@ -71,9 +72,12 @@ class DeviceUsage:
         """Whether it has a share in use."""
         return device in self._shares
 
-    def has_sized_share(self, device: DeviceId) -> bool:
-        """Whether it has a share in use that states what it consumes."""
-        return device in self._sized_shares
+    def is_charged(self, device: DeviceId, rules: DeviceRules) -> bool:
+        """Whether its counters are charged already, so that one more share of it costs none.
+
+        kube-scheduler 1.36 charges them again unless a share states what it consumes.
+        """
+        return device in (self._shares if rules.charges_shared_once else self._sized_shares)
 
     def consumed(self, device: DeviceId) -> Mapping[str, int]:
         """What the shares of it consume of its capacities."""

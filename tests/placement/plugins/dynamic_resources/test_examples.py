@@ -132,6 +132,23 @@ def test_overdrawn_counters_block_all_that_count_in_the_pool() -> None:
     assert got(world, request("r")) == ["r=plain"]
 
 
+def test_slices_beyond_the_stated_number_do_not_count_where_those_in_sight_are_as_many() -> None:
+    """The driver states two slices and has published two on each of two nodes."""
+
+    def half(node: str) -> tuple[Object, Object]:
+        pool = {"pool": {"name": "a", "generation": 1, "resourceSliceCount": 2}}
+        counters = [{"name": node, "counters": {"memory": {"value": "1"}}}]
+        devices, shared = slice_of(node, partition(node, "1", node)), slice_of(node, name=f"{node}-counters")
+        del shared["spec"]["devices"]
+        devices["spec"] |= pool
+        shared["spec"] |= {**pool, "sharedCounters": counters}
+        return devices, shared
+
+    world = (NODE, CLASS, *half("a"), *half("b"), claim("old", request("r"), devices=["b"]))
+
+    assert got(world, request("r")) == ["r=a"]
+
+
 def sized(name: str, value: str, policy: Object | None = None, *, shared: bool = True) -> Object:
     capacity: Object = {"value": value} if policy is None else {"value": value, "requestPolicy": policy}
     return device(name, capacity={"memory": capacity}, allowMultipleAllocations=shared)

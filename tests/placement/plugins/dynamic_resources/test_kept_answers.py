@@ -11,7 +11,7 @@ from descheduler.placement.framework.attempt import put_on_node
 from descheduler.placement.framework.scheduler import Scheduler
 from descheduler.placement.plugins.dynamic_resources import usage
 from descheduler.placement.plugins.dynamic_resources.grants import ClaimLedger
-from tests.builders import Object, node_object
+from tests.builders import Object, make_pod, node_object
 from tests.placement.plugins.dynamic_resources.worlds import (
     GPU,
     claim,
@@ -19,6 +19,7 @@ from tests.placement.plugins.dynamic_resources.worlds import (
     device,
     device_class,
     devices_on,
+    on_nodes,
     request,
     scheduler_of,
     slice_of,
@@ -112,6 +113,33 @@ def test_no_device_is_taken_twice(seed: int) -> None:
 
     assert len(taken) >= 3
     assert len({*taken}) == len(taken)
+
+
+def test_state_differs_by_a_further_consumer_of_a_claim() -> None:
+    shared = claim("c", request("r"), devices=["x"], consumers=["other"])
+    scheduler = scheduler_of(device_class(), node_object("a"), slice_of("a", device("x")), shared)
+    claims = scheduler.cluster.ledger(ClaimLedger).claims
+    before = claims.fingerprint()
+
+    with scheduler.cluster.what_if():
+        put_on_node(scheduler.evaluate(claiming("p", "c")), 0)
+        within = claims.fingerprint()
+
+    assert within != before
+    assert claims.fingerprint() == before
+
+
+def test_claim_for_extended_resources_is_kept_once_for_all_verdicts() -> None:
+    resource = "example.com/gpu"
+    world = node_object("a"), device_class(extendedResourceName=resource), slice_of("a", device("x"))
+    scheduler = scheduler_of(*world)
+    pod = make_pod("p", node="", phase="Pending", requests={resource: "1"})
+
+    first, second = (on_nodes(scheduler.evaluate(pod)).made_for(0) for _ in range(2))
+
+    assert first is not None
+    assert second is not None
+    assert first.spec is second.spec
 
 
 def test_selectors_tell_devices_apart_whose_attributes_are_of_another_type() -> None:

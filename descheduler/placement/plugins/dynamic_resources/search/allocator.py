@@ -259,10 +259,7 @@ class DeviceSearch:
             return False
         if not device.body.allows_multiple:
             return True
-        if self._num_shares[device.id]:
-            return False
-        known = self._usage.is_shared if self._rules.charges_shared_once else self._usage.has_sized_share
-        return not known(device.id)
+        return not self._num_shares[device.id] and not self._usage.is_charged(device.id, self._rules)
 
     def _meets_constraints(self, asked: AskedDevices, device: PoolDevice, place: _Place, *, must: bool) -> bool:
         added: list[Constraint] = []

@@ -58,7 +58,7 @@ def device_misses(
     `claims` come with their titles.
     """
     yield from (f"pool {pool.name} {_STATES[pool.state]}" for pool in pools if pool.state in _STATES)
-    tests = _Tests(node, usage, CounterAccounts(usage, counts_by_driver=rules.counts_by_driver))
+    tests = _Tests(node, usage, rules)
     found = [(pool, each) for pool in pools if pool.state is PoolState.COMPLETE for each in pool.devices]
     said = False
     for title, claim in claims:
@@ -91,10 +91,11 @@ def _counted(counts: Counter[_Test]) -> str:
 class _Tests:
     """The tests of one device, in the order of the search."""
 
-    def __init__(self, node: Node, usage: DeviceUsage, accounts: CounterAccounts) -> None:
+    def __init__(self, node: Node, usage: DeviceUsage, rules: DeviceRules) -> None:
         self._node = node
         self._usage = usage
-        self._accounts = accounts
+        self._rules = rules
+        self._accounts = CounterAccounts(usage, counts_by_driver=rules.counts_by_driver)
 
     def first_failed(self, claim: AskedClaim, asked: AskedDevices, pool: DevicePool, device: PoolDevice) -> _Test:
         """The first test that a device fails for a request."""
@@ -126,6 +127,6 @@ class _Tests:
         )
 
     def _has_counters(self, pool: DevicePool, device: PoolDevice) -> bool:
-        if not device.body.consumes or self._usage.is_shared(device.id):
+        if not device.body.consumes or self._usage.is_charged(device.id, self._rules):
             return True
         return self._accounts.has_left(pool, device)

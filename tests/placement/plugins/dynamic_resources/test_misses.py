@@ -1,0 +1,36 @@
+"""Why the devices of a node do not do for a claim, by the rules of the scheduler's release."""
+
+from __future__ import annotations
+
+from descheduler.model.kube_version import KubeVersion
+from tests.builders import node_object
+from tests.placement.plugins.dynamic_resources.worlds import (
+    claim,
+    claiming,
+    device,
+    device_class,
+    evaluate,
+    on_nodes,
+    request,
+    scheduler_of,
+    slice_of,
+)
+
+
+def test_share_that_is_charged_again_lacks_counters() -> None:
+    """kube-scheduler 1.36 charges counters again for a device whose share states no amounts."""
+    uses = [{"counterSet": "card", "counters": {"parts": {"value": "1"}}}]
+    counters = [{"name": "card", "counters": {"parts": {"value": "1"}}}]
+    shared = device("x", consumesCounters=uses, allowMultipleAllocations=True)
+    pieces = [slice_of("a", shared), slice_of("a", name="counters", sharedCounters=counters)]
+    del pieces[1]["spec"]["devices"]
+    for piece in pieces:
+        piece["spec"]["pool"]["resourceSliceCount"] = 2
+    old = claim("old", request("r"), devices=["x"])
+    old["status"]["allocation"]["devices"]["results"][0]["shareID"] = "0"
+    world = node_object("a"), device_class(), *pieces, old, claim("c", request("r"))
+    scheduler = scheduler_of(*world, version=KubeVersion(1, 36))
+
+    misses = [*on_nodes(evaluate(scheduler, claiming("new", "c"))).misses(0)]
+
+    assert misses == ["resource claim c, request r (count: 1): 1 device: 1 needs more of shared counters than is left"]
