@@ -43,6 +43,9 @@ _RULES_GATE = "DRADeviceTaintRules"
 _UNSEEN = f"the scheduler does not go by taints of DeviceTaintRules (feature gate {_RULES_GATE} is off)"
 _LEFT_FOR_A_TIME = "kube-controller-manager deletes pods for NoExecute until tolerationSeconds and gracePeriod are over"
 
+_LONGEST_SECONDS = 10**12
+"""What a duration holds of the 64 bits of `tolerationSeconds`, and more than there are before the last instant."""
+
 
 class RemovePodsViolatingDeviceTaintsArgs(Args, frozen=True):
     """Arguments of RemovePodsViolatingDeviceTaints. Taints are those of ResourceSlices and of DeviceTaintRules.
@@ -176,8 +179,8 @@ class RemovePodsViolatingDeviceTaints:
         yield Match(
             "spec.resourceClaims",
             lambda pod: bool(self._claims.of(pod)),
-            lambda _: "it has no device of a resource claim",
-            "no pod has a device of a resource claim",
+            lambda _: "no resource claim with devices is reserved for it",
+            "no resource claim with devices is reserved for a pod",
         )
         yield Match(
             "tolerations",
@@ -225,8 +228,8 @@ class RemovePodsViolatingDeviceTaints:
         seconds = seconds_tolerated(result.tolerations, taint)
         if seconds is None:
             return None
-        period = (self._args.grace_period or timedelta(0)) + timedelta(seconds=seconds)
-        return later(taint.added_at or self._now, period)
+        tolerated_until = later(taint.added_at or self._now, timedelta(seconds=min(seconds, _LONGEST_SECONDS)))
+        return later(tolerated_until, self._args.grace_period or timedelta(0))
 
     def _first_left(self, pod: Pod) -> tuple[DeviceId, Taint] | None:
         """The first device of the pod with a taint for which kube-controller-manager deletes the pod, now or later."""

@@ -351,6 +351,7 @@ class TestGracePeriod:
             pytest.param(None, None, [], id="nothing says since when"),
             pytest.param(20, 300, ["p"], id="it begins when the toleration ends"),
             pytest.param(20, 900, [], id="the toleration has just ended"),
+            pytest.param(20, 2**63 - 1, [], id="the toleration does not end before time does"),
         ],
     )
     def test_pod_is_evicted_after_it(self, minutes_ago: int | None, seconds: int | None, expected: list[str]) -> None:
