@@ -228,6 +228,34 @@ def test_device_is_shared_by_requests_and_not_within_one(requests: list[Object],
 DISTINCT = [{"distinctAttribute": f"{GPU}/n"}]
 
 
+ADMIN: Object = {"adminAccess": True}
+
+
+@pytest.mark.parametrize(
+    ("requests", "expected"),
+    [
+        pytest.param([request("r", **ADMIN)], ["r=x"], id="a device in use"),
+        pytest.param([request("r", **ADMIN, count=2)], ["r=x", "r=y"], id="no device twice"),
+        pytest.param([request("r"), request("s", **ADMIN)], ["r=y", "s=x"], id="beside a request for a free device"),
+        pytest.param([request("r", **ADMIN, count=3)], None, id="not more devices than there are"),
+    ],
+)
+def test_admin_access_is_given_to_devices_in_use(requests: list[Object], expected: list[str] | None) -> None:
+    world = (*one_node(device("x"), device("y")), claim("old", request("r"), devices=["x"]))
+
+    assert got(world, *requests) == expected
+
+
+def test_slices_of_a_pool_that_disagree_leave_the_node_undecided() -> None:
+    pieces = [slice_of("a", device(name), pool="a", name=name) for name in "xy"]
+    pieces[1]["spec"]["pool"]["resourceSliceCount"] = 2
+    scheduler = scheduler_of(NODE, CLASS, *pieces, claim("c", request("r")))
+
+    answer = on_nodes(scheduler.evaluate(claiming("new", "c"))).answer(0)
+
+    assert answer.detail == "the ResourceSlices of a pool disagree on resourceSliceCount"
+
+
 @pytest.mark.parametrize(
     ("numbers", "version", "expected"),
     [
