@@ -241,20 +241,33 @@ class RemovePodsViolatingDeviceTaints:
         return None
 
     def _tainted(self) -> Iterator[tuple[DeviceId, Sequence[DeviceTaint]]]:
-        """Devices with taints of these keys, drivers and effects, and with all taints of effect NoExecute."""
+        """Devices with taints of these keys, drivers and effects, and with all taints of effect NoExecute.
+
+        Rules also taint allocated devices that no slice lists any more: kube-controller-manager deletes the pods on
+        them as well (1.37).
+        """
         effects = self._effects | {NO_EXECUTE}
-        for piece in newest_slices(self._view.snapshot.objects.get(SLICE_KIND, ())):
-            if self._args.drivers and piece.driver not in self._args.drivers:
+        for identity, own in self._devices():
+            if self._args.drivers and identity.driver not in self._args.drivers:
                 continue
-            for device in piece.devices:
-                identity = DeviceId(piece.driver, piece.pool, device.name)
-                taints = [*device.taints, *self._rules_of_taints.on(identity)]
-                counting = [taint for taint in taints if taint.effect in effects and self._has_key(taint)]
-                if counting:
-                    yield identity, counting
+            taints = [*own, *self._rules_of_taints.on(identity)]
+            counting = [taint for taint in taints if taint.effect in effects and self._has_key(taint)]
+            if counting:
+                yield identity, counting
 
     def _has_key(self, taint: Taint) -> bool:
         return not self._args.keys or taint.key in self._args.keys
+
+    def _devices(self) -> Iterator[tuple[DeviceId, Sequence[DeviceTaint]]]:
+        """Each device that slices list or claims have, with the taints of its slice."""
+        objects = self._view.snapshot.objects
+        listed = {
+            DeviceId(piece.driver, piece.pool, device.name): device.taints
+            for piece in newest_slices(objects.get(SLICE_KIND, ()))
+            for device in piece.devices
+        }
+        allocated = (result.device for result in _results(objects.get(CLAIM_KIND, ())))
+        yield from {**dict.fromkeys(allocated, ()), **listed}.items()
 
     @staticmethod
     def _words(device: DeviceId, taint: Taint) -> str:

@@ -158,6 +158,22 @@ def test_pod_leaves_a_device_that_a_rule_taints(scheduler: Object, taints: list[
     assert [each.verdict.code for each in decisions.refusals] == ([] if expected else ["SelectedAgain"])
 
 
+def test_rule_taints_an_allocated_device_that_no_slice_lists_any_more() -> None:
+    """The driver has withdrawn the device, or the slices of the node are deleted."""
+    objects = world(others=[rule({"device": "gone"})])
+    bound = next(each for each in objects if each["kind"] == "ResourceClaim")
+    bound["status"]["allocation"]["devices"]["results"][0]["device"] = "gone"
+
+    assert evicted(run(objects)) == ["p"]
+
+
+def test_toleration_without_effect_leaves_the_pod_to_kube_controller_manager() -> None:
+    """The scheduler takes it for any effect, and kube-controller-manager deletes the pod."""
+    decisions = run(world(taint("NoExecute"), tolerations=[{"operator": "Exists"}]))
+
+    assert [each.verdict.code for each in decisions.refusals] == ["NoExecute"]
+
+
 def test_slice_that_a_newer_generation_replaces_taints_nothing() -> None:
     """The driver has published the device without its taint, and has not deleted the old slice yet."""
     older = slice_of("a", device("gpu-0", taints=[taint()]), device("gpu-1"), name="older")
@@ -355,7 +371,9 @@ class TestGracePeriod:
         ],
     )
     def test_pod_is_evicted_after_it(self, minutes_ago: int | None, seconds: int | None, expected: list[str]) -> None:
-        tolerations = [] if seconds is None else [{"operator": "Exists", "tolerationSeconds": seconds}]
+        tolerations = (
+            [] if seconds is None else [{"operator": "Exists", "effect": "NoExecute", "tolerationSeconds": seconds}]
+        )
         added = {} if minutes_ago is None else {"timeAdded": (NOW - timedelta(minutes=minutes_ago)).isoformat()}
         objects = world(taint("NoExecute", **added), tolerations=tolerations)
 
@@ -366,7 +384,8 @@ class TestGracePeriod:
         assert facts.counts["podsLeftToNoExecute"] == (0 if expected else 1)
 
     def test_toleration_without_end_keeps_the_pod(self) -> None:
-        objects = world(taint("NoExecute", timeAdded="2020-01-01T00:00:00Z"), tolerations=[{"operator": "Exists"}])
+        tolerations = [{"operator": "Exists", "effect": "NoExecute"}]
+        objects = world(taint("NoExecute", timeAdded="2020-01-01T00:00:00Z"), tolerations=tolerations)
 
         decisions = run(objects, effects=["NoExecute"], gracePeriod="10m")
 

@@ -120,11 +120,12 @@ def tolerates_all(tolerations: Iterable[Toleration], taints: Iterable[Taint]) ->
 
 
 def seconds_tolerated(tolerations: Iterable[Toleration], taint: Taint) -> int | None:
-    """For how many seconds a taint of effect NoExecute is tolerated: 0 for not at all, None for ever.
+    """For how many seconds a taint of effect NoExecute of a device is tolerated: 0 for not at all, None for ever.
 
-    Of several times the shortest counts, as kube-controller-manager has it for taints of devices (1.37).
+    As kube-controller-manager has it (1.36, 1.37, `pkg/controller/devicetainteviction`): only tolerations that name the
+    effect count, though the scheduler takes one without effect for any, and of several times the shortest.
     """
-    matching = [each.toleration_seconds for each in tolerations if each.tolerates(taint)]
+    matching = [each.toleration_seconds for each in tolerations if each.effect == NO_EXECUTE and each.tolerates(taint)]
     times = [max(0, seconds) for seconds in matching if seconds is not None]
     return None if matching and not times else min(times, default=0)
 

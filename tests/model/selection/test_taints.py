@@ -65,11 +65,17 @@ def test_each_taint_needs_a_toleration_of_its_own() -> None:
     [
         pytest.param([], 0, id="without a toleration"),
         pytest.param([Toleration("other", "Exists")], 0, id="by none that covers the taint"),
-        pytest.param([Toleration("k", "Exists")], None, id="for ever"),
-        pytest.param([Toleration("k", "Exists", toleration_seconds=60)], 60, id="for a time"),
-        pytest.param([Toleration("k", "Exists", toleration_seconds=-1)], 0, id="for a time that is over"),
+        pytest.param([Toleration("k", "Exists")], 0, id="by none that names the effect"),
+        pytest.param([Toleration("k", "Exists", effect=NO_EXECUTE)], None, id="for ever"),
+        pytest.param([Toleration("k", "Exists", effect=NO_EXECUTE, toleration_seconds=60)], 60, id="for a time"),
         pytest.param(
-            [Toleration("k", "Exists"), Toleration(operator="Exists", toleration_seconds=60)],
+            [Toleration("k", "Exists", effect=NO_EXECUTE, toleration_seconds=-1)], 0, id="for a time that is over"
+        ),
+        pytest.param(
+            [
+                Toleration("k", "Exists", effect=NO_EXECUTE),
+                Toleration(operator="Exists", effect=NO_EXECUTE, toleration_seconds=60),
+            ],
             60,
             id="for the shortest of several times",
         ),

@@ -213,7 +213,7 @@ class TestTolerationsForSomeSeconds:
     def test_replacement_that_gets_a_tainted_device_is_deleted_again(
         self, seconds: Object, verdict: LandingVerdict
     ) -> None:
-        toleration = {"key": "sick", "operator": "Exists", **seconds}
+        toleration = {"key": "sick", "operator": "Exists", "effect": "NoExecute", **seconds}
         made = template("gpus", request("r", tolerations=[toleration]))
 
         landing = consider(
