@@ -347,6 +347,15 @@ def test_policy_that_enables_no_plugin_is_a_warning(
     assert (ended.code, ended.err.splitlines()[-1]) == (0, f"warning: {file}: {field}: {message}")
 
 
+def test_that_an_empty_policy_runs_nothing_is_said_once(descheduler: Descheduler, tmp_path: Path) -> None:
+    file = tmp_path / "policy.yaml"
+    file.write_text("")
+
+    ended = descheduler("validate", file)
+
+    assert (ended.code, ended.err) == (0, f"warning: {file}: is empty, so nothing runs\n")
+
+
 def test_limit_that_limits_nothing_is_a_warning(descheduler: Descheduler, tmp_path: Path) -> None:
     file = tmp_path / "policy.yaml"
     limiter = "{objectLimiters: {namespace: {duration: 5m, maxMigrating: 20%}}}"

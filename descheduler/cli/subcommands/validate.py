@@ -111,9 +111,12 @@ def _idle_profiles(policy: Policy) -> Iterator[DocumentProblem]:
     """A warning for each profile that selects no pod, and for a policy without profiles. A run says so at its end."""
     from descheduler.documents.problems import DocumentProblem
 
-    message = "no plugin is enabled under deschedule or balance, so no pod is selected"
     idle = [f"profiles[{index}].plugins" for index, each in enumerate(policy.profiles) if not _selects(each)]
-    for field in idle if policy.profiles else ["profiles"]:
+    is_said = any(not warning.field for warning in policy.warnings)  # of the document as a whole: nothing of it runs
+    if not (policy.profiles or is_said):
+        idle = ["profiles"]
+    for field in idle:
+        message = "no plugin is enabled under deschedule or balance, so no pod is selected"
         yield DocumentProblem(policy.path, None, None, field, message)
 
 
