@@ -54,7 +54,9 @@ def read_question(
     if not kind.has_namespace:
         return Question(kind.name, name)
     if own and namespace and own != namespace:
-        raise click.UsageError(f"{name} is in namespace {own}, and -n says {namespace}; leave one of them out")
+        no_type = f" ({own!r} is not a type that can be explained)" if tuple(words) == (name,) else ""
+        told = f"{name} is in namespace {own}{no_type}, and -n says {namespace}; leave one of them out"
+        raise click.UsageError(told)
     if all_namespaces and not own:
         return Question(kind.name, f"{api_group}{bare}")
     return Question(kind.name, f"{api_group}{own or namespace or default() or _DEFAULT_NAMESPACE}/{bare}")

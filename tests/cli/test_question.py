@@ -98,6 +98,7 @@ def test_questions_are_read_as_kubectl_users_type_them(
         (["pod/a", "pod/b"], "explains one thing at a time"),
         (["node", "a/b"], "'a/b' is not the name of a node"),
         (["pod", "shop/web-1"], "shop/web-1 is in namespace shop, and -n says test; leave one of them out"),
+        (["service/web"], "service/web is in namespace service ('service' is not a type that can be explained)"),
     ],
 )
 def test_questions_that_make_no_sense_say_how_to_ask(words: list[str], message: str) -> None:
