@@ -96,7 +96,12 @@ def test_pods_that_request_what_is_not_a_resource_are_refused(spec: Object) -> N
 @pytest.mark.parametrize(
     ("resource", "hint"),
     [
-        pytest.param("gpu", "use cpu, memory, .* or a name with a domain, for example nvidia.com/gpu$", id="no domain"),
+        pytest.param(
+            "gpu",
+            "use cpu, memory, .* or a name with a domain, for example nvidia.com/gpu, or deviceclass/gpu for"
+            " devices of a DeviceClass$",
+            id="no domain",
+        ),
         pytest.param("memroy", r"did you mean 'memory'\?", id="typing error"),
         pytest.param("requests.nvidia.com/gpu", r"did you mean 'nvidia.com/gpu'\?", id="resource of a quota"),
     ],

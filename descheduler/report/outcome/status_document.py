@@ -106,6 +106,9 @@ class StatusDocument(Fields, frozen=True):
         return found
 
 
+_decode = msgspec.json.Decoder(StatusDocument).decode
+
+
 def _decode_status(text: str) -> StatusDocument:
     """The status in `text`, whose runs can be of a version without shards. Raises ValueError or RecursionError."""
     tree = msgspec.json.decode(text)
@@ -113,4 +116,4 @@ def _decode_status(text: str) -> StatusDocument:
     for run in runs if isinstance(runs, list) else ():
         if isinstance(run, dict):
             run.setdefault("shard", None)
-    return msgspec.convert(tree, StatusDocument)
+    return _decode(msgspec.json.encode(tree))
