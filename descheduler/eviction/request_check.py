@@ -46,7 +46,8 @@ class Allowance(msgspec.Struct, frozen=True):
     """Of the pods with the same key at most `left(key)` may still go. A pod whose key is None does not count.
 
     Where shards of the cluster have to divide that, `divided` is what messages call it; "" where a shard has it alone.
-    `name` is what the goal of a plan calls it that it stops; "" where the key says that, or no policy can change it.
+    `name` is what the goal of a plan calls this limit where it stops the plan; "" where the key has a name, or no
+    policy can change the limit.
     """
 
     key_of: Callable[[Pod], Hashable | None]

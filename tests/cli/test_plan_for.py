@@ -134,6 +134,12 @@ def test_a_pod_can_want_devices_of_a_class(plan: Any, name: str) -> None:
     assert sentence(plan(f"{name}=3", *GPUS)).startswith("1 pod pending → 1 with 0 evictions")
 
 
+def test_a_class_that_does_not_exist_is_named(plan: Any) -> None:
+    assert sentence(plan("deviceclass/nowhere=2", *GPUS)).endswith(
+        "1 pod is not scheduled onto any node: DeviceClass nowhere does not exist"
+    )
+
+
 def test_claims_and_templates_of_the_file_are_those_of_its_pods(plan: Any, tmp_path: Path) -> None:
     spec = {"resourceClaims": [{"name": "gpu", "resourceClaimTemplateName": "two"}]}
     wanted = template("two", {"name": "r", "exactly": {"deviceClassName": "gpu.example.com", "count": 2}})

@@ -115,9 +115,8 @@ def _idle_profiles(policy: Policy) -> Iterator[DocumentProblem]:
     is_said = any(not warning.field for warning in policy.warnings)  # of the document as a whole: nothing of it runs
     if not (policy.profiles or is_said):
         idle = ["profiles"]
-    for field in idle:
-        message = "no plugin is enabled under deschedule or balance, so no pod is selected"
-        yield DocumentProblem(policy.path, None, None, field, message)
+    message = "no plugin is enabled under deschedule or balance, so no pod is selected"
+    yield from (DocumentProblem(policy.path, None, None, field, message) for field in idle)
 
 
 def _selects(profile: Profile) -> bool:

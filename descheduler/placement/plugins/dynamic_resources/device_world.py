@@ -29,6 +29,7 @@ __all__ = ["DeviceWorld"]
 
 _MOST_KEPT = 256
 """Lists of claims whose answers are kept, one a node."""
+_NO_TIME = "no toleration with effect: NoExecute holds that off"
 _MOST_STEPS, _FEW_STEPS, _MOST_LONG = 100_000, 100, 3
 """Devices that are tried for claims on a node; few after so many searches for the same claims were given up."""
 
@@ -114,8 +115,9 @@ class DeviceWorld:
             for taint in self._pools.taints_of(result.device):
                 seconds = seconds_tolerated(result.tolerations, taint) if taint.effect == NO_EXECUTE else None
                 if seconds is not None:
+                    why = f"tolerationSeconds: {seconds}" if seconds else _NO_TIME
                     what = f"taint {taint.key} of device {'/'.join(result.device)}"
-                    yield f"kube-controller-manager deletes the pod again for {what} (tolerationSeconds: {seconds})"
+                    yield f"kube-controller-manager deletes the pod again for {what} ({why})"
 
     def would_fit(self, claims: Sequence[AskedClaim], node: int) -> bool:
         """Whether a node would have the devices for claims if none were in use."""

@@ -115,7 +115,7 @@ def missing_class(claims: Sequence[NamedClaim], classes: Mapping[str, DeviceClas
                     if asked.device_class not in classes:
                         name = f"{request.name}/{asked.name}" if asked.name else request.name
                         reason = f"request {name}: device class {asked.device_class} does not exist"
-                        return ClaimFault(reason, "a device class does not exist")
+                        return ClaimFault(reason, f"DeviceClass {asked.device_class} does not exist")
     return None
 
 

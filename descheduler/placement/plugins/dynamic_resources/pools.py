@@ -5,10 +5,10 @@ Mirrors `GatherPools` of `k8s.io/dynamic-resource-allocation/structured/internal
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from descheduler.model.device_taints import TaintRules
 from descheduler.model.node import Node
@@ -20,14 +20,18 @@ from descheduler.model.resource_claims import (
     ResourceSlice,
     SliceDevice,
 )
+from descheduler.model.selection.affinity import NodeSelectorTerm
 from descheduler.model.selection.taints import NO_EXECUTE, NO_SCHEDULE, Taint
 from descheduler.placement.plugins.dynamic_resources.rules import DeviceRules
-from descheduler.placement.plugins.dynamic_resources.slices_by_node import SlicesByNode
 
 __all__ = ["DevicePool", "DevicePools", "PoolDevice", "PoolKey", "PoolState"]
 
 _NO_COUNTERS: Mapping[str, Mapping[str, int]] = {}
 _HARD = (NO_SCHEDULE, NO_EXECUTE)
+_Mark: TypeAlias = tuple[str, str]
+"""A label and its value, or `_NAME` and the name of a node."""
+_NAME = ""
+"""Which no label has."""
 
 
 class PoolKey(NamedTuple):
@@ -143,6 +147,67 @@ class _Pieces:
         return tuple(device for piece in self.pieces for device in piece.devices if device.body.consumes)
 
 
+class _SlicesByNode:
+    """Slices by the names and labels of the nodes that see them; those that nothing narrows are asked about each node.
+
+    Slices of counters are in sight of all nodes where `sees_counters_by_node` is false.
+    """
+
+    def __init__(self, slices: Sequence[ResourceSlice], *, sees_counters_by_node: bool) -> None:
+        self._slices = slices
+        self._sees_counters_by_node = sees_counters_by_node
+        self._by_mark: dict[_Mark, list[int]] = {}
+        self._unmarked: list[int] = []
+        for place, each in enumerate(slices):
+            marks = None if self._is_always_seen(each) else _marks(_reaches(each))
+            if marks is None:
+                self._unmarked.append(place)
+            for mark in marks or ():
+                self._by_mark.setdefault(mark, []).append(place)
+        self._labels = sorted({label for label, _ in self._by_mark} - {_NAME})
+
+    def seen_from(self, node: Node) -> Iterator[int]:
+        """The places of the slices in sight of `node`, each once."""
+        marks = [(_NAME, node.name), *((label, node.labels[label]) for label in self._labels if label in node.labels)]
+        places = dict.fromkeys(place for mark in marks for place in self._by_mark.get(mark, ()))
+        for place in (*places, *self._unmarked):
+            piece = self._slices[place]
+            if self._is_always_seen(piece) or any(each.holds(node.name, node.labels) for each in _reaches(piece)):
+                yield place
+
+    def _is_always_seen(self, piece: ResourceSlice) -> bool:
+        return bool(piece.shared_counters) and not self._sees_counters_by_node
+
+
+def _reaches(piece: ResourceSlice) -> Sequence[NodeReach]:
+    """A node that one of these holds sees the slice."""
+    return [device.reach for device in piece.devices] if piece.is_per_device else [piece.reach]
+
+
+def _marks(reaches: Iterable[NodeReach]) -> set[_Mark] | None:
+    """Of which marks a node has one that any of these holds; None where nodes need none."""
+    found = set[_Mark]()
+    for reach in reaches:
+        if reach.node_name:
+            found.add((_NAME, reach.node_name))
+            continue
+        for term in reach.terms or ():
+            marks = _marks_of(term)
+            if marks is None:
+                return None
+            found.update(marks)
+        if reach.terms is None and reach.is_everywhere:
+            return None
+    return found
+
+
+def _marks_of(term: NodeSelectorTerm) -> Iterable[_Mark] | None:
+    """The same of one term: those of a condition with the operator In."""
+    listings = [(_NAME, each) for each in term.fields] + [(each.key, each) for each in term.expressions]
+    listing = next(((key, each.values) for key, each in listings if each.operator == "In"), None)
+    return None if listing is None else [(listing[0], value) for value in listing[1]]
+
+
 class DevicePools:
     """The pools of one snapshot, by node. What a node sees is found out once."""
 
@@ -151,7 +216,7 @@ class DevicePools:
     ) -> None:
         tainting = TaintRules(taint_rules if rules.has_taint_rules else ())
         self._pieces = [_Piece(each, tainting) for each in slices]
-        self._by_node = SlicesByNode(slices, sees_counters_by_node=rules.sees_counters_by_node)
+        self._by_node = _SlicesByNode(slices, sees_counters_by_node=rules.sees_counters_by_node)
         found: dict[PoolKey, dict[int, list[_Piece]]] = {}
         for piece in self._pieces:
             found.setdefault(piece.pool, {}).setdefault(piece.slice.generation, []).append(piece)

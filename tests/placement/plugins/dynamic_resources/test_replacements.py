@@ -239,4 +239,5 @@ class TestTolerationsForSomeSeconds:
 
         landing = consider(world(B, slice_of("b", self.SICK), *pods, shared, spec=SHARED))
 
-        assert (landing.verdict, landing.conditions) == (LANDS_IF, (f"{self.AGAIN} (tolerationSeconds: 0)",))
+        condition = f"{self.AGAIN} (no toleration with effect: NoExecute holds that off)"
+        assert (landing.verdict, landing.conditions) == (LANDS_IF, (condition,))
