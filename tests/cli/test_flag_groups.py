@@ -7,12 +7,12 @@ from descheduler.cli.commands import COMMANDS, commands
 
 
 def listed(name: str) -> list[tuple[str, str]]:
-    """The flags that the help of a command lists, each with its group, in order."""
+    """What the help of a command lists below headings, but for the examples, each with its group, in order."""
     group, found = "", list[tuple[str, str]]()
     for line in context_of(name).get_help().splitlines():
         if line.endswith(":") and not line.startswith(" "):
             group = line.removesuffix(":")
-        elif group and line.startswith("  -"):
+        elif group not in ("", "Examples") and line.startswith("  ") and line[2] != " ":
             found.append((line.split()[0].rstrip(","), group))
     return found
 
@@ -26,7 +26,7 @@ def context_of(name: str) -> click.Context:
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_help_lists_each_flag_once(name: str) -> None:
+def test_help_lists_each_flag_once_and_nothing_else(name: str) -> None:
     context = context_of(name)
     flags = [each for each in context.command.get_params(context) if isinstance(each, click.Option) and not each.hidden]
 

@@ -26,8 +26,8 @@ class GoFlagsCommand(click.Command):
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The flags in groups, those of the command itself first."""
-        shown = [each for each in self.get_params(ctx) if each.get_help_record(ctx) is not None]
-        for title, parameters in grouped(shown).items():
+        flags = [each for each in self.get_params(ctx) if isinstance(each, click.Option) and not each.hidden]
+        for title, parameters in grouped(flags).items():
             with formatter.section(title):
                 formatter.write_dl([record for each in parameters if (record := each.get_help_record(ctx)) is not None])
 
