@@ -167,7 +167,8 @@ class RemovePodsViolatingDeviceTaints:
         # The claim is freed when the pod is gone, and only a pod of the same name has to wait for that.
         early = next(self._violations(direct), None) if arrival.name != pod.name else None
         if early is not None:
-            return f"{self._words(*early)}, and the replacement pod can use the claim before the evicted pod is gone"
+            taken_over = "can take the claim over before the evicted pod is gone, and then gets this device"
+            return f"{self._words(*early)}, and the replacement pod {taken_over} on node {pod.node_name} again"
         is_unseen = not self._is_scheduled_by_rules and all(
             any(taint is each for each in self._rules_of_taints.on(device))
             for device, taint in self._violations(claims)

@@ -266,8 +266,8 @@ def test_pod_with_a_claim_of_its_own_name_is_not_evicted_where_the_replacement_c
     (refusal,) = decisions.refusals
     assert (evicted(decisions), refusal.verdict.code) == ([], "SelectedAgain")
     assert refusal.verdict.message.endswith(
-        f"taint broken=yes:NoSchedule of device {GPU}/a/gpu-0, and the replacement pod can use the claim before the"
-        " evicted pod is gone"
+        f"taint broken=yes:NoSchedule of device {GPU}/a/gpu-0, and the replacement pod can take the claim over before"
+        " the evicted pod is gone, and then gets this device on node a again"
     )
 
 
