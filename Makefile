@@ -30,7 +30,7 @@ NOW ?= $(if $(SAMPLE_$(PROFILE)),2026-06-30T12:00:00Z,2026-01-15T12:00:00Z)
 # What is compiled of the tests is kept, whatever the environment says: to compile takes half of the time of collecting.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup run test test-all e2e e2e-peers image browser release base-image render lint format schema bench bench-peer bench-migrations bench-balance clean
+.PHONY: help setup run test test-long test-all e2e e2e-peers image browser release base-image render lint format schema bench bench-peer bench-migrations bench-balance clean
 
 help: ## Show this list.
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
@@ -49,11 +49,14 @@ $(VENV)/.installed: pyproject.toml requirements-dev.lock
 run: setup ## Show what the sample policy would evict in the sample cluster.
 	$(BIN)/descheduler run --policy-config-file $(POLICY) --snapshot $(DUMP) --now $(NOW)
 
-test: setup ## Run all tests, of long series a part.
-	$(BIN)/python -m pytest -n auto --dist loadgroup $(PYTEST_ARGS)
+test: setup ## Run the tests that are short.
+	$(BIN)/python -m pytest -n auto --dist loadgroup --without-long $(PYTEST_ARGS)
 
-test-all: test ## Run all tests and the rest of the long series.
-	$(BIN)/python -m pytest -n auto --dist loadgroup -m rest $(PYTEST_ARGS)
+test-long: setup ## Run the tests that are long, of series a part.
+	$(BIN)/python -m pytest -n logical --dist loadgroup -m "long and not rest" $(PYTEST_ARGS)
+
+test-all: test ## Run all tests and the rest of the series.
+	$(BIN)/python -m pytest -n auto --dist loadgroup -m "long or rest" $(PYTEST_ARGS)
 
 e2e: setup ## Run the tests on a real control plane, which Go builds once.
 	$(BIN)/python -m tests.e2e.binaries

@@ -26,6 +26,16 @@ _YOUNG_OBJECTS = 50_000
 """That many new ones make the garbage collector look for cycles."""
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--without-long", action="store_true", help="leave out the tests that are marked `long`")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--without-long"):
+        config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("long")])
+        items[:] = [item for item in items if not item.get_closest_marker("long")]
+
+
 def pytest_configure() -> None:
     """Has a hangup end what the tests start. Under nohup each of these would inherit that it is ignored."""
     if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
@@ -33,9 +43,11 @@ def pytest_configure() -> None:
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers() -> int:
-    """One worker more than there are cores: many tests wait for processes and servers."""
-    return len(os.sched_getaffinity(0)) + 1
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """With `auto` one worker more than there are cores, for many tests wait for processes and servers. With `logical`
+    one for each core: searches are limited by time, too.
+    """
+    return len(os.sched_getaffinity(0)) + (config.option.numprocesses == "auto")
 
 
 @pytest.hookimpl(wrapper=True)

@@ -1,6 +1,6 @@
-"""Long series of cases: `make test` takes a fixed part of each, `make test-all` all of it.
+"""Long series of cases: `make test` and `make test-long` take a fixed part of each, `make test-all` all of it.
 
-What `make test` leaves out is marked `rest`.
+What they leave out is marked `rest`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Part:
 
 
 def parts(number: int) -> list[Any]:
-    """Parameters: the parts of a series, of which `make test` takes the first."""
+    """Parameters: the parts of a series, of which the first is not left to the rest."""
     return [
         pytest.param(Part(index, number), marks=_marks(index < 1), id=f"part-{index + 1}-of-{number}")
         for index in range(number)
@@ -37,7 +37,7 @@ def parts(number: int) -> list[Any]:
 
 
 def first_of(count: int, cases: Iterable[Any]) -> list[Any]:
-    """Parameters: `cases`, of which `make test` takes the first `count`."""
+    """Parameters: `cases`, of which the first `count` are not left to the rest."""
     return [pytest.param(case, marks=_marks(position < count)) for position, case in enumerate(cases)]
 
 

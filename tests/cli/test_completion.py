@@ -15,6 +15,8 @@ from descheduler.cli.commands import COMMANDS
 from descheduler.cluster.dumps.read import read_dump
 from tests.cli.commands import Descheduler
 
+pytestmark = pytest.mark.long
+
 SHOP = Path(__file__).parents[2] / "config" / "samples" / "shop.jsonl.gz"
 _PODS = read_dump([SHOP]).pods
 CARTS = sorted(

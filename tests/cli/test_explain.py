@@ -93,6 +93,7 @@ def test_a_plugin_tells_what_it_decided_on_a_dump(descheduler: Descheduler, poli
     assert "main      1              BarePod 1" in ended.out.splitlines()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("output_format", "read"), [("json", json.loads), ("yaml", yaml.safe_load)])
 @pytest.mark.parametrize(
     "question", [("pod", "default/old"), ("pod", "default/bare"), ("node", "a"), ("plugin", "DefaultEvictor")]
@@ -240,6 +241,7 @@ def test_explaining_on_a_dump_loads_no_client(policy: Path, dump: Path) -> None:
     assert modules.isdisjoint(HEAVY - {"numpy"})
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["PodLifeTime", "MigrationController", "NodeAffinity"])
 def test_a_plugin_is_explained_alike_where_python_strips_docstrings(descheduler: Descheduler, name: str) -> None:
     program = [sys.executable, "-OO", "-m", "descheduler", "explain", "plugin", name, "-o", "json"]

@@ -149,6 +149,7 @@ def test_claims_and_templates_of_the_file_are_those_of_its_pods(plan: Any, tmp_p
     assert sentence(plan(file, *GPUS)) == "1 pod pending: 1 can be scheduled without evictions (default/train onto b)"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("wanted", [None, "two", "all", "fewer"])
 def test_pods_leave_devices_for_the_claims_of_a_pod(plan: Any, tmp_path: Path, wanted: str | None) -> None:
     """Of a class, or of a file: two devices, all of a node, or one where two are not free."""
@@ -214,6 +215,7 @@ def gpu_nodes(*names: str) -> list[Object]:
     return [*nodes, *devices, *pods]
 
 
+@pytest.mark.long
 def test_a_pod_that_requests_gpus_of_koordinator_is_one_of_koord_scheduler(plan: Any) -> None:
     """No GPU is idle: one of the pods that share them leaves for the half of another GPU."""
     document = plan(f"{CORE}=100,{RATIO}=100", *gpu_nodes("x", "y"))

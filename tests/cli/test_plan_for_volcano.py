@@ -12,6 +12,8 @@ from tests.builders import Object
 from tests.cli.commands import Descheduler
 from tests.placement.volcano.worlds import group, node, owned, pods, queue, renamed
 
+pytestmark = pytest.mark.long
+
 _JOB = """\
 apiVersion: batch.volcano.sh/v1alpha1
 kind: Job

@@ -79,6 +79,7 @@ def run_spot(folder: Path, hook: str, fault: str, *arguments: str) -> CompletedP
     return run(folder, spot_policy(), *arguments)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("hook", ["factory", "deschedule", "facts"])
 def test_plugin_that_ends_the_program_fails_alone(tmp_path: Path, hook: str) -> None:
     ended = run_spot(tmp_path, hook, "sys.exit(0)", "-o", "json")
@@ -91,6 +92,7 @@ def test_plugin_that_ends_the_program_fails_alone(tmp_path: Path, hook: str) -> 
     assert [move["pod"]["name"] for move in plan["moves"] if not move.get("isRepeated")] == ["web"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "hook",
     first_of(
@@ -128,6 +130,7 @@ def test_package_that_ends_the_program_when_it_is_imported_is_a_problem_of_the_p
     assert "package acme-plugins 1.0 offers it, and it cannot be loaded: SystemExit: 0" in ended.stderr
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("hook", first_of(2, ["import", "deschedule", "factory", "facts"]))
 def test_what_a_plugin_prints_is_not_in_the_document(tmp_path: Path, hook: str) -> None:
     ended = run_spot(tmp_path, hook, 'print("noise", flush=True)', "-o", "json")
@@ -136,6 +139,7 @@ def test_what_a_plugin_prints_is_not_in_the_document(tmp_path: Path, hook: str) 
     assert "noise" in ended.stderr
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "fault", first_of(1, ["sys.stdout.close()", "sys.stdout = None", "sys.stdout.write(chr(0xd800))"])
 )
@@ -175,6 +179,7 @@ def test_package_that_cannot_be_imported_is_told_with_file_and_line(tmp_path: Pa
     assert " at acme_plugins/spot.py:14" in ended.stderr
 
 
+@pytest.mark.long
 def test_plugin_that_fails_is_named_once_and_its_traceback_logged_at_verbosity_6(tmp_path: Path) -> None:
     quiet = run_spot(tmp_path, "deschedule", "raise KeyError('secret')")
     verbose = run(tmp_path, spot_policy(), "-v", "6")
@@ -210,6 +215,7 @@ def run_scheduling(folder: Path, code: str) -> CompletedProcess[str]:
     return run(folder, policy, "-o", "json")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("hook", "static"),
     [("factory", False), ("pre_filter", False), ("pre_filter", True), ("filter", False), ("filter", True)],
@@ -227,6 +233,7 @@ def test_scheduling_plugin_that_ends_the_program_makes_landings_unknown(
     assert [(each["code"], fault in each["message"]) for each in plan["refusals"]] == [("UnknownLanding", True)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("hook", ["permit", "patch"])
 def test_scheduling_plugin_that_fails_after_the_node_is_chosen_makes_the_landing_depend_on_it(
     tmp_path: Path, hook: str

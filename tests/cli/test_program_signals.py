@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.long
+
 INTERRUPTED = (130, "error: interrupted (Ctrl-C)\n")
 TERMINATED = (-signal.SIGTERM, "")
 AS_DECIDED = (3, "")

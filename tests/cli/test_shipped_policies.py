@@ -73,6 +73,7 @@ def in_samples() -> Iterator[Any]:
             yield pytest.param(file, "openb", id=f"{file.stem}-openb", marks=pytest.mark.rest)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("file", "sample"), list(in_samples()))
 def test_shipped_policies_find_something_in_their_sample(descheduler: Descheduler, file: Path, sample: str) -> None:
     dump = CONFIG / "samples" / f"{sample}.jsonl.gz"
@@ -83,6 +84,7 @@ def test_shipped_policies_find_something_in_their_sample(descheduler: Deschedule
     assert_finds_something(file, json.loads(ended.out))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("policy", "sample"), searching_on_own_sample())
 def test_shipped_policies_find_something_in_a_short_search(policy: str, sample: str) -> None:
     plan = make_plan(decided(policy, sample))

@@ -18,6 +18,8 @@ from tests.conformance.runner import read_vectors
 from tests.conformance.subset import KOORDINATOR, VECTORS
 from tests.series import Part, parts
 
+pytestmark = pytest.mark.long
+
 _FOLDER = Path(os.environ.get("DESCHEDULER_CONFORMANCE_DIR") or VECTORS)
 
 

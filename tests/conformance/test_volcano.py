@@ -16,6 +16,8 @@ from tests.conformance.subset import VECTORS, VOLCANO
 from tests.conformance.volcano.cases import differences_of, is_volcano_case
 from tests.conformance.volcano.worlds import Case
 
+pytestmark = pytest.mark.long
+
 _FOLDER = Path(os.environ.get("DESCHEDULER_CONFORMANCE_DIR") or VECTORS)
 _CLASSES = (
     "backfill",

@@ -195,6 +195,7 @@ def world() -> Snapshot:
     return builder.finish(taken_at=GENERATED_AT)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("names", [list(STRATEGIES), ["PodLifeTime", "RemoveDuplicates"]], ids=["all", "two plugins"])
 def test_with_the_limit_of_the_run_lifted_exactly_these_pods_are_evicted(world: Snapshot, names: Sequence[str]) -> None:
     policy = policy_of(list(names), node_fit=False)
@@ -207,6 +208,7 @@ def test_with_the_limit_of_the_run_lifted_exactly_these_pods_are_evicted(world: 
     assert set(cut_off.values()) == {TOTAL}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("top", "lifted"),
     [

@@ -18,6 +18,8 @@ from descheduler.policy.load import load_policy
 from descheduler.simulation.carrying_out import carried_out
 from tests.cycle.shipped import NOW, decided, on_samples
 
+pytestmark = pytest.mark.long
+
 
 def second_run(first: Decisions) -> Decisions:
     """The plan of the same policy right after the first was carried out."""

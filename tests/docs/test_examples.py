@@ -30,7 +30,7 @@ def test_shown_move_is_that_of_the_sample_run(capsys: pytest.CaptureFixture[str]
     assert json.loads(shown) in moves
 
 
-@pytest.mark.rest
+@pytest.mark.long
 def test_shown_explanations_are_those_of_the_sample(capsys: pytest.CaptureFixture[str]) -> None:
     for pod in ("online/openb-pod-0721", "online/openb-pod-1570", "shared/openb-pod-2855"):
         main(["explain", "pod", pod, *_ON_OPENB])
@@ -43,7 +43,7 @@ def test_shown_explanations_are_those_of_the_sample(capsys: pytest.CaptureFixtur
     assert stale == []
 
 
-@pytest.mark.rest
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("profile", "sample"),
     [("plan-balance", "shop"), ("plan-consolidate", "shop"), ("plan-consolidate-koordinator", "koordinator")],

@@ -22,7 +22,7 @@ def printing(output: str, code: int = 0) -> Ended:
 
 @pytest.mark.parametrize(
     "page",
-    [pytest.param(page, id=page.name, marks=pytest.mark.rest if whole else ()) for page, whole in SESSIONS.items()],
+    [pytest.param(page, id=page.name, marks=pytest.mark.long if whole else ()) for page, whole in SESSIONS.items()],
 )
 def test_page_shows_what_its_commands_print(page: Path) -> None:
     assert page.read_text("utf-8") == session(page), f"{page.name} is stale; run python -m docs.generate"

@@ -284,6 +284,7 @@ def test_amounts_beyond_all_measure_are_compared_like_others() -> None:
     assert obstacle(make_pod("huge", cpu="9E"), make_node("b", cpu="1"), negative) == "insufficient cpu"
 
 
+@pytest.mark.long
 @settings(max_examples=300, deadline=None)
 @given(
     node_facts=_nodes,

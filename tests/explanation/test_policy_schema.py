@@ -100,6 +100,7 @@ def test_shipped_and_shown_policies_obey_the_schema(text: str) -> None:
     validator().validate(yaml.safe_load(text))
 
 
+@pytest.mark.long
 def test_recorded_policies_without_a_warning_obey_the_schema() -> None:
     good = [policy for policy in recorded_policies() if is_good(policy)]
 

@@ -27,6 +27,8 @@ from tests.eviction.placement_verification.test_in_any_order import by_jobs, sev
 from tests.eviction.placement_verification.test_placement_verification import policy_of
 from tests.series import Part, parts
 
+pytestmark = pytest.mark.long
+
 CONFIG = Path(__file__).parents[2] / "config"
 WHEN = datetime(2026, 1, 15, 12, tzinfo=UTC)
 OPTIONS = [

@@ -13,6 +13,8 @@ from tests.faults.story import story
 from tests.faults.tally import Tally
 from tests.series import first_of
 
+pytestmark = pytest.mark.long
+
 _BLOCKS = [range(1, 21), range(21, 71), range(71, 121), range(121, 171), range(171, 201)]
 _JOBS, _FEW_JOBS = 20, 2
 """Most of a schedule is waiting."""

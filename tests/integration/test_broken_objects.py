@@ -152,6 +152,7 @@ def test_run_reads_every_kind(fake_api: FakeApi, client: KubeClient) -> None:
     assert set(codes(result)) == {"web"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("part", parts(NUM_PARTS))
 @pytest.mark.parametrize(
     ("kinds", "policy", "skip_broken"),

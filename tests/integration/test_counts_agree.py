@@ -43,6 +43,8 @@ from tests.integration.live_processes import Cli, cli
 from tests.integration.live_runs import crowded_cluster, eviction_requests, run, serve, taint_policy
 from tests.worlds.generate import GENERATED_AT, generate_cluster
 
+pytestmark = pytest.mark.long
+
 __all__ = ["cli"]
 
 Metrics = Mapping[str, float]

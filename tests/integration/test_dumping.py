@@ -76,6 +76,7 @@ def without_source(text: str) -> Object:
     return {name: value for name, value in document.items() if name not in ("snapshot", "warnings")}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "profile",
     [CONFIG / "policy.yaml", CONFIG / "profiles" / "koordinator-repair.yaml"],
@@ -129,6 +130,7 @@ def snapshot_process(
     return subprocess.run(command, env=environment, timeout=120, stdout=stdout, stderr=subprocess.PIPE)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("output", ["-", "/dev/fd/1"])
 def test_dump_goes_to_standard_output(output: str, fake_api: FakeApi, kubeconfig: Path) -> None:
     serve_empty(fake_api)

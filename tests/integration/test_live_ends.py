@@ -40,6 +40,7 @@ def stopped(code: int, cause: str, doing: str) -> tuple[int, str, str]:
     return code, "", f"error: stopped by {cause} while {doing}; nothing was evicted"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("number", "end"), [(signal.SIGTERM, (143, "SIGTERM")), (signal.SIGINT, (130, "SIGINT (Ctrl-C)"))]
 )
@@ -77,6 +78,7 @@ def test_time_before_the_run_counts_for_the_deadline(fake_api: FakeApi, cli: Cli
     assert fake_api.requests == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("command", "flags", "last"),
     [
@@ -101,6 +103,7 @@ def test_signal_ends_a_command_that_reads_a_silent_cluster(
     assert list(folder.iterdir()) == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("log_format", ["text", "json"])
 def test_second_signal_names_the_pods_whose_eviction_is_under_way(fake_api: FakeApi, cli: Cli, log_format: str) -> None:
     serve(fake_api, *crowded_cluster("p1", "p2"))
@@ -179,6 +182,7 @@ def test_signal_during_the_push_of_metrics_keeps_the_exit_code(fake_api: FakeApi
     assert '"Metrics may be incomplete"' in last
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_second_signal_during_the_push_of_metrics_keeps_the_exit_code(
     fake_api: FakeApi, cli: Cli, number: signal.Signals
@@ -200,6 +204,7 @@ def test_second_signal_during_the_push_of_metrics_keeps_the_exit_code(
     assert "outcome not written" not in err
 
 
+@pytest.mark.long
 def test_signal_ends_a_run_whose_report_nobody_reads(fake_api: FakeApi, cli: Cli) -> None:
     """The report is larger than what a pipe takes; what was evicted decides the exit code."""
     serve(fake_api, *crowded_cluster(*(f"p{number:04}" for number in range(200))))
@@ -215,6 +220,7 @@ def test_signal_ends_a_run_whose_report_nobody_reads(fake_api: FakeApi, cli: Cli
     assert '"Outcome not written"' in process.stderr.read()
 
 
+@pytest.mark.long
 def test_log_that_nobody_reads_holds_no_run_up(fake_api: FakeApi, cli: Cli) -> None:
     """400 lines at this verbosity are more than a pipe takes."""
     serve(fake_api, *crowded_cluster(*(f"p{number:04}" for number in range(400))))

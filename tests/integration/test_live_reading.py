@@ -38,6 +38,7 @@ def many_pods(count: int) -> list[Object]:
     return [pod_object(f"p{number:04}", node="tainted") for number in range(count)]
 
 
+@pytest.mark.long
 def test_cluster_of_several_pages_is_read_at_one_version(fake_api: FakeApi, client: KubeClient) -> None:
     fillers = [pod_object(f"f{number:04}", node="free") for number in range(2 * PAGE_SIZE)]
     pods = many_pods(300)
@@ -183,6 +184,7 @@ def test_broken_object_in_a_full_page_ends_the_run_and_is_named(fake_api: FakeAp
     assert eviction_requests(fake_api) == []
 
 
+@pytest.mark.long
 def test_broken_object_is_left_out_and_named_where_that_is_allowed(fake_api: FakeApi, client: KubeClient) -> None:
     serve(fake_api, TAINTED, node_object("free"), *with_broken_pod(500))
 

@@ -87,6 +87,7 @@ def crowd(fake_api: FakeApi, *names: str) -> None:
         fake_api.add("/api/v1/pods", pod_object(name, node=TAINTED["metadata"]["name"]))
 
 
+@pytest.mark.long
 def test_each_cycle_reads_the_cluster_anew_and_counters_add_up(fake_api: FakeApi, cli: Cli) -> None:
     serve(fake_api, *crowded_cluster("p1"))
     loop = Loop(cli, "--interval", "100ms")
@@ -111,6 +112,7 @@ def test_a_signal_between_two_cycles_ends_it_well_and_gives_the_lease_back(fake_
     assert "holderIdentity" not in fake_api.leases.spec(LEADER)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
 def test_a_signal_stops_a_cycle_in_order(fake_api: FakeApi, cli: Cli, number: signal.Signals, code: int) -> None:
     serve(fake_api, *crowded_cluster("p1"))
@@ -142,6 +144,7 @@ def _replace(file: Path, text: str) -> None:
     beside.replace(file)
 
 
+@pytest.mark.long
 def test_the_policy_is_read_again_for_each_cycle(fake_api: FakeApi, cli: Cli) -> None:
     serve(fake_api, *crowded_cluster("p1"))
     good = cli.policy.read_text()
@@ -183,6 +186,7 @@ def test_a_policy_that_is_invalid_at_the_start_ends_it(cli: Cli) -> None:
     assert "policy.yaml:" in err
 
 
+@pytest.mark.long
 def test_of_two_processes_one_leads_and_the_other_follows_it(fake_api: FakeApi, cli: Cli) -> None:
     serve(fake_api, *crowded_cluster())
     first = Loop(cli, "--interval", "1h")
@@ -198,6 +202,7 @@ def test_of_two_processes_one_leads_and_the_other_follows_it(fake_api: FakeApi, 
     assert second.end() == 0
 
 
+@pytest.mark.long
 def test_a_process_that_waits_ends_by_a_signal(fake_api: FakeApi, cli: Cli) -> None:
     serve(fake_api, *crowded_cluster())
     first = Loop(cli, "--interval", "1h")
@@ -286,6 +291,7 @@ def test_other_paths_and_methods_are_refused_and_silent_clients_do_no_harm(fake_
     assert loop.end() in {0, 143}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("num_cycles", first_of(1, [30, 1000]))
 def test_memory_does_not_grow_from_cycle_to_cycle(fake_api: FakeApi, cli: Cli, num_cycles: int) -> None:
     """The first ten cycles load and cache what later ones use again."""

@@ -16,6 +16,8 @@ from tests.integration.credential_plugins import IN_TIME_SECONDS, wait_until
 from tests.integration.live_processes import PATIENCE_SECONDS, PROGRAM
 from tests.policy.builders import upstream
 
+pytestmark = pytest.mark.long
+
 DUMP = Path(__file__).parents[2] / "config" / "samples" / "koordinator.jsonl.gz"
 NUM_PROCESSES = 3
 """The run and two workers."""

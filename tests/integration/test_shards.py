@@ -15,6 +15,8 @@ from tests.integration.live_processes import PATIENCE_SECONDS, Cli, cli
 from tests.integration.live_runs import asked_for, serve, taint_policy
 from tests.policy.builders import koordinator
 
+pytestmark = pytest.mark.long
+
 __all__ = ["cli"]
 
 COUNT = 4

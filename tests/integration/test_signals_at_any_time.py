@@ -17,6 +17,8 @@ from tests.integration.fake_api import FakeApi
 from tests.integration.live_processes import PATIENCE_SECONDS
 from tests.integration.live_runs import crowded_cluster, serve, taint_policy
 
+pytestmark = pytest.mark.long
+
 NUM_RUNS = 24
 MOST_SECONDS = 1.0
 """When the first signal comes at the latest, from the start of the process; a run takes about half of it."""

@@ -221,6 +221,7 @@ def test_a_cordon_without_a_clear_answer_is_looked_at(fault: AnyFault) -> None:
     assert cordoned(cluster) == {"n1": OWNER}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kills_after_effect", [False, True], ids=["before the effect", "after the effect"])
 def test_a_run_that_is_ended_at_any_call_is_finished_by_the_next(kills_after_effect: bool) -> None:
     """Before the first cordon nothing is written."""

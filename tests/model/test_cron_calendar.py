@@ -5,7 +5,11 @@ from __future__ import annotations
 from datetime import date, timedelta
 from random import Random
 
+import pytest
+
 from descheduler.model.time_windows import CronError, parse_cron
+
+pytestmark = pytest.mark.long
 
 _NUM_EXPRESSIONS = 6_000
 _LEAP_YEAR = [date(2028, 1, 1) + timedelta(days=number) for number in range(366)]

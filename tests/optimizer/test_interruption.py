@@ -39,6 +39,7 @@ print(len(seen))
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("num_workers", [1, 2])
 def test_signals_reach_the_handler_of_the_program_alone(num_workers: int) -> None:
     """As at a terminal they are sent to all processes of the program."""

@@ -26,6 +26,8 @@ from descheduler.optimizer.objective import Objective, Value
 from tests.optimizer.tiny import every_assignment, is_feasible, random_parts_problem, random_problem
 from tests.series import Part, parts
 
+pytestmark = pytest.mark.long
+
 _SEEDS = range(25)
 _PARTS = pytest.mark.parametrize("part", parts(3))
 

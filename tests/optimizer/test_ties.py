@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from descheduler.optimizer import BalanceUtilization, Limits, Problem, Ties, make_problem, solve
+
+pytestmark = pytest.mark.long
 
 CEILING = np.full((40, 1), 70)
 

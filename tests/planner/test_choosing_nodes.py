@@ -325,6 +325,7 @@ class TestRoomForPendingPods:
 
         assert [each.rooms for each in (*later.moves, *applied.moves)] == [move.rooms, move.rooms]
 
+    @pytest.mark.long
     def test_moves_that_leave_together_are_applied_together(self) -> None:
         """Pod p can go to b only once q has left it."""
         pods = [pod("p", "4", "a"), fixed("r", "5", "a"), pod("q", "2", "b"), fixed("s", "6", "b")]
@@ -337,6 +338,7 @@ class TestRoomForPendingPods:
         assert [(move.pod.name, move.wave, move.bundle) for move in applied.moves] == [("q", 1, 1), ("p", 2, 1)]
         assert [[room.pod.name for room in move.rooms] for move in applied.moves] == [["p"], ["large"]]
 
+    @pytest.mark.long
     def test_chains_that_share_a_node_leave_together_and_hold_room_for_each_other(self) -> None:
         """What p leaves is enough for one of large and small, and for q, which has to leave so that two fit on b."""
         nodes = [make_node(name, cpu="10", labels={"disk": name}) for name in "abc"]

@@ -210,6 +210,7 @@ def test_no_replacement_is_scheduled_onto_a_node_that_is_not_in_use() -> None:
     assert goal_of(decisions).levels == (Level("nodes in use", 2, 2, 1),)
 
 
+@pytest.mark.long
 def test_dear_nodes_are_emptied_first() -> None:
     """Either of a and b can be emptied, and b costs more than it takes evictions."""
     prices: Object = {"label": "type", "prices": {"small": 0.1, "large": 0.4}}
@@ -225,6 +226,7 @@ def test_dear_nodes_are_emptied_first() -> None:
     assert goal_of(decisions).sentence.startswith("3 nodes in use → 2 (cost 0.6 → 0.2) with 2 evictions")
 
 
+@pytest.mark.long
 def test_cost_of_a_node_is_the_value_of_its_label_where_no_prices_are_given() -> None:
     nodes = [
         make_node(name, cpu="10", labels={"cost": cost}) for name, cost in zip("abc", ("1", "2.5", "x"), strict=True)
@@ -236,6 +238,7 @@ def test_cost_of_a_node_is_the_value_of_its_label_where_no_prices_are_given() ->
     assert goal_of(decisions).sentence.startswith("3 nodes in use → 2 (cost 4 → 1.5) with 1 eviction")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("least", "leave"), [(1.5, ["b0"]), (3, [])])
 def test_what_an_eviction_gains_is_what_its_node_costs(least: float, leave: Sequence[str]) -> None:
     nodes = [make_node(name, cpu="10", labels={"cost": cost}) for name, cost in zip("ab", ("1", "2"), strict=True)]
@@ -257,6 +260,7 @@ def test_goal_says_why_nothing_is_to_be_done(args: Object, sentence: str) -> Non
     assert goal_of(run([pod("a0", "2", "a")], args=args)).sentence == sentence
 
 
+@pytest.mark.long
 def test_equal_input_gives_equal_plans() -> None:
     nodes = [make_node(f"n{number}", cpu="10") for number in range(8)]
     pods = [pod(f"p{number}", f"{100 + 37 * number % 900}m", f"n{number % 8}") for number in range(40)]
@@ -266,6 +270,7 @@ def test_equal_input_gives_equal_plans() -> None:
     assert evicted(first) == evicted(second) != []
 
 
+@pytest.mark.long
 def test_a_node_that_attracts_the_replacements_of_another_one_stays_in_use() -> None:
     """Both b and c would fit on a; the scheduler prefers each of them for the other's pods."""
     nodes = [make_node("a", cpu="20"), *NODES[1:]]

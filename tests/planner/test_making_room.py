@@ -94,6 +94,7 @@ SEVERAL_WAIT = [
 """Each of a, b, c and d has room for one of four pods that wait once its pod leaves, for which w to z have some."""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("most", [0, 1, 2, 3])
 def test_no_more_pods_leave_than_the_planner_may_evict(most: int) -> None:
     """What is left of a plan is planned further on top of it, and bettered."""
@@ -103,6 +104,7 @@ def test_no_more_pods_leave_than_the_planner_may_evict(most: int) -> None:
     assert goal_of(decisions).levels[0].after == 4 - most
 
 
+@pytest.mark.long
 def test_what_earlier_rounds_have_evicted_counts_against_the_limit_of_the_planner() -> None:
     prior = Move(SEVERAL_WAIT[0], "p", "MigrationPlanner", "")
 
@@ -111,6 +113,7 @@ def test_what_earlier_rounds_have_evicted_counts_against_the_limit_of_the_planne
     assert len(evicted(decisions)) == 2
 
 
+@pytest.mark.long
 def test_objectives_share_the_limit_of_the_planner() -> None:
     objectives = [{"makeRoom": {"for": [f"default/p{number}" for number in numbers]}} for numbers in ((0, 1), (2, 3))]
 
@@ -138,6 +141,7 @@ def test_no_pod_leaves_for_a_pod_that_would_still_be_pending() -> None:
     )
 
 
+@pytest.mark.long
 def test_any_of_equal_pods_is_served() -> None:
     """The older one is scheduled, whichever the plan has placed."""
     twins = [pending("young", "4", age=60), pending("old", "4", age=600)]
@@ -184,6 +188,7 @@ def test_room_is_made_for_selected_pods(args: Object, *, served: bool) -> None:
     assert served or goal_of(decisions).sentence == f"no pending pod is selected (makeRoom{named})"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("named", "args", "text"),
     [

@@ -15,6 +15,8 @@ from tests.series import first_of
 from tests.worlds.arrays import make_consolidation_world, make_stranded_world
 from tests.worlds.stored_arrays import objects_of, pod_number
 
+pytestmark = pytest.mark.long
+
 
 def planned(problem: Problem, objective: str, work: float, workload: Any = None, *, packs: bool = True) -> Any:
     planner = {"objectives": [{objective: {}}], "timeLimit": "600s", "workLimit": work}

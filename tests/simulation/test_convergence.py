@@ -13,6 +13,8 @@ from tests.eviction.placement_verification.gains import verifying
 from tests.simulation.loops import FIVE_MINUTES
 from tests.simulation.random_worlds import random_cluster
 
+pytestmark = pytest.mark.long
+
 AFFINITY_TYPES = ["requiredDuringSchedulingIgnoredDuringExecution", "preferredDuringSchedulingIgnoredDuringExecution"]
 LEVELS = [{"name": f"l{n}", "nodeSelector": {"matchLabels": {"tier": f"t{n}"}}} for n in range(3)]
 UPSTREAM: dict[str, Object] = {

@@ -9,6 +9,8 @@ import pytest
 
 from tests.simulation.owners.judging import findings
 
+pytestmark = pytest.mark.long
+
 _NUM_WORLDS = 100
 _PARTS = 4
 

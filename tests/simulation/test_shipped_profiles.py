@@ -41,6 +41,7 @@ def simulated(policy: Policy, sample: str) -> SimulatedPolicy:
     return found
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("sample", ["shop", "load", "koordinator"])
 @pytest.mark.parametrize("name", [name for name in POLICIES if not searches(name)])
 def test_policy_converges_or_the_last_line_says_what_to_enable(name: str, sample: str) -> None:
@@ -60,6 +61,7 @@ def test_policy_that_searches_converges(name: str) -> None:
     assert simulated(policy_of(name), "load").ending == "converges"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("name", "sample"), sorted(_RETURNS))
 def test_what_the_line_says_helps(name: str, sample: str) -> None:
     assert simulated(verified(name), sample).ending == "converges"

@@ -171,6 +171,7 @@ _LONG = pytest.mark.rest
 """For reading that takes many seconds and has another case of its kind here."""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("call", "most_mebibytes", "message"),
     [

@@ -9,6 +9,8 @@ import pytest
 from tests.worlds.hostile_koordinator import hostile_world
 from tests.worlds.hostile_koordinator_faults import faults_of
 
+pytestmark = pytest.mark.long
+
 
 @pytest.mark.parametrize("seed", range(8))
 def test_documents_about_an_odd_cluster_are_made_and_agree(seed: int) -> None:

@@ -13,6 +13,8 @@ from tests.cli.commands import Descheduler, descheduler
 from tests.cycle.shipped import briefly_searching
 from tests.docs.pages import ROOT
 
+pytestmark = pytest.mark.long
+
 __all__ = ["descheduler"]
 
 PROFILES = sorted((ROOT / "config" / "profiles").glob("*.yaml"))

@@ -9,6 +9,8 @@ import pytest
 
 from tests.cluster.dumps.reading_memory import TEXTS
 
+pytestmark = pytest.mark.long
+
 _MOST_MEBIBYTES = 200
 
 

@@ -271,6 +271,7 @@ def broken_waves(snapshot: Snapshot, decisions: Decisions) -> Iterator[int]:
         before += moves
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("part", parts(4))
 def test_every_wave_of_random_drains_lands_in_every_order_and_no_pod_stays_that_left_before(
     part: Part, monkeypatch: pytest.MonkeyPatch

@@ -170,6 +170,7 @@ def test_replacements_of_random_pods_are_scheduled_in_every_order(seed: int) -> 
     assert decisions.together is None or decisions.together.verdict.value == "lands"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("part", parts(4))
 def test_any_part_of_a_wave_leaves_no_replacement_pending(part: Part) -> None:
     """The API server may refuse any of them when they are called. By brute force over every part of first waves."""
@@ -186,6 +187,7 @@ def test_any_part_of_a_wave_leaves_no_replacement_pending(part: Part) -> None:
     assert num_parts > len(seeds)
 
 
+@pytest.mark.long
 def test_little_stays_that_is_scheduled_one_after_the_other() -> None:
     decided = [evicted_at_random(seed)[1] for seed in SEEDS[::3]]
 

@@ -6,6 +6,8 @@ import pytest
 
 from tests.migration.random_rounds.runs import make_run
 
+pytestmark = pytest.mark.long
+
 
 @pytest.mark.parametrize("first_seed", range(0, 200, 50))
 def test_random_runs_keep_every_promise(first_seed: int) -> None:

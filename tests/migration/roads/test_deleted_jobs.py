@@ -20,6 +20,8 @@ from tests.living.store import Object
 from tests.migration.roads.playing import Play
 from tests.series import Part, parts
 
+pytestmark = pytest.mark.long
+
 LOWEST = priority_class("descheduler-placeholder", -1_000_000_000)
 TAINTED = node("n1", taints=["gone=soon:NoSchedule"])
 JOBS = "podmigrationjobs.scheduling.koordinator.sh"

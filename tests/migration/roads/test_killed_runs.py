@@ -9,6 +9,8 @@ from tests.migration.roads.killed_runs import ALL_WAYS, broken_by_a_kill, num_ca
 from tests.migration.roads.whole_runs import WAYS, live_run, observed, policy_of, watch_of, world
 from tests.series import Part, parts
 
+pytestmark = pytest.mark.long
+
 
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 @pytest.mark.parametrize("name", ALL_WAYS)

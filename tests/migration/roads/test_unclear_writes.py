@@ -35,6 +35,7 @@ UNANSWERED: dict[str, AnyFault] = {
 EVERY = pytest.mark.parametrize("effect", UNANSWERED)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ALL_WAYS)
 @pytest.mark.parametrize("part", parts(27))
 def test_nothing_is_left_of_a_write_without_a_clear_answer(part: Part, name: str) -> None:
@@ -168,6 +169,7 @@ def deleted(cluster: LivingCluster) -> Callable[[], None]:
     return delete
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ALL_WAYS)
 @pytest.mark.parametrize("part", parts(4))
 def test_no_room_is_left_of_jobs_that_somebody_deletes_before_a_write(part: Part, name: str) -> None:

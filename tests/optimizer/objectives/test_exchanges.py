@@ -119,6 +119,7 @@ def test_a_search_that_is_over_changes_nothing() -> None:
     assert _searched(_chain(), work=1e-9).tolist() == [0, 1, 2, PENDING]
 
 
+@pytest.mark.long
 def test_a_search_in_short_steps_finds_what_one_in_a_long_step_does() -> None:
     problem = make_small_openb_world(hosts=40, load=1.0, seed=0).problem
     placement, whole = Arrangement(problem), Budget(Limits(work=1.0))
@@ -131,6 +132,7 @@ def test_a_search_in_short_steps_finds_what_one_in_a_long_step_does() -> None:
     assert (placement.at == PENDING).sum() <= (_searched(problem) == PENDING).sum() + 2
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(3))
 def test_exchanges_place_more_than_relocations_alone(seed: int) -> None:
     problem = make_small_openb_world(hosts=40, load=1.0, seed=seed).problem
@@ -146,6 +148,7 @@ def test_exchanges_place_more_than_relocations_alone(seed: int) -> None:
     assert not (problem.usage(at) > np.maximum(problem.part_capacity, problem.usage(problem.assignment))).any()
 
 
+@pytest.mark.long
 def test_same_seed_and_work_give_the_same_exchanges() -> None:
     problem = make_small_openb_world(hosts=40, load=1.0, seed=0).problem
 

@@ -36,6 +36,7 @@ def test_a_drain_is_taken_back_that_uses_up_the_budgets_of_two_others() -> None:
     assert emptied_by(contended(), work=0.1) == [1, 2]
 
 
+@pytest.mark.long
 def test_a_longer_search_is_never_worse() -> None:
     for seed in range(5):
         problem = crowded(np.random.default_rng(seed))

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import os
 
+import pytest
+
 from tests.placement.batches.brute_force import compare
+
+pytestmark = pytest.mark.long
 
 _NUM_INSTANCES = int(os.environ.get("JOINT_INSTANCES", "150"))
 

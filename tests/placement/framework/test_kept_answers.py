@@ -23,6 +23,8 @@ from tests.builders import make_node, make_pod, make_snapshot, preferred_node_af
 from tests.placement.clusters import HOSTNAME, ZONE
 from tests.placement.default_scheduler import DEFAULT_CONFIGURATION
 
+pytestmark = pytest.mark.long
+
 DEFAULT = DEFAULT_CONFIGURATION.profiles[0]
 PACKING = replace(DEFAULT, args=PluginArgs.made_of(NodeResourcesFitArgs(strategy="MostAllocated")))
 _KINDS: list[dict[str, Any]] = [

@@ -116,6 +116,7 @@ HALVES = [*card("a"), *card("b"), *running("p", "a", "half", "half-0"), *running
 """Half of the card of each node is free."""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("objects", "wanted"),
     [

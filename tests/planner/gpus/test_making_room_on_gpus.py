@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.builders import Object, node_object, pod_object
 from tests.planner.gpus.runs import gpu_node, pending_pod, run_gpus, shared_pod
 from tests.planner.runs import goal_of
 from tests.strategies.runs import evicted
+
+pytestmark = pytest.mark.long
 
 ROOM: Object = {"makeRoom": {}}
 

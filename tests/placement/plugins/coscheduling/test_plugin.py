@@ -15,6 +15,8 @@ from descheduler.placement.shadow.shadow_cluster import Company, Cycle, ShadowCl
 from tests.placement.clusters import make_cluster, make_profile
 from tests.placement.plugins.coscheduling.worlds import group_of, member, nodes_of
 
+pytestmark = pytest.mark.long
+
 
 def cluster_of(*pods: Pod, groups: tuple[PodGroup, ...]) -> ShadowCluster:
     """A cluster with room for everything."""

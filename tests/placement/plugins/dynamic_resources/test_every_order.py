@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
+import pytest
 from msgspec.structs import replace
 
 from descheduler.cluster.objects import snapshot_from_objects
@@ -21,6 +22,8 @@ from tests.placement.default_scheduler import default_scheduler
 from tests.placement.plugins.dynamic_resources.drawn import drawn_devices, drawn_want, slices
 from tests.placement.plugins.dynamic_resources.worlds import NO_DEVICE_OBJECTS, device_class
 from tests.placement.workloads import workload_object
+
+pytestmark = pytest.mark.long
 
 NUM_WORLDS, NUM_PODS, NODES = 40, 3, "abcdef"
 
