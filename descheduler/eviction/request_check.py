@@ -60,7 +60,7 @@ _Key = TypeVar("_Key", bound=Hashable)
 
 
 def allowance_by_pod(
-    key_of: Callable[[Pod], _Key | None], left: Callable[[_Key, Pod], int], divided: str = ""
+    key_of: Callable[[Pod], _Key | None], left: Callable[[_Key, Pod], int], divided: str = "", name: str = ""
 ) -> Allowance:
     """The allowance of which `left` is found by any of the pods with the key."""
     found: dict[Hashable, tuple[_Key, Pod]] = {}
@@ -71,7 +71,7 @@ def allowance_by_pod(
             found.setdefault(key, (key, pod))
         return key
 
-    return Allowance(noted, lambda key: left(*found[key]), divided)
+    return Allowance(noted, lambda key: left(*found[key]), divided, name)
 
 
 @runtime_checkable

@@ -29,14 +29,17 @@ _CONTROLLER: Object = {
 }
 
 
-def choosing_policy(*objectives: Object, chooses: bool = True, **planner: Any) -> Object:
-    """A profile `p` with MigrationPlanner and, for what it chooses, the Reservations of MigrationController."""
+def choosing_policy(*objectives: Object, chooses: bool = True, limits: Object | None = None, **planner: Any) -> Object:
+    """A profile `p` with MigrationPlanner and, for what it chooses, the Reservations of MigrationController.
+
+    `limits` are other arguments of MigrationController.
+    """
     planned = {"chooseNodes": chooses, "objectives": list(objectives), "timeLimit": "60s", "workLimit": 1, **planner}
     profile: Object = {
         "name": "p",
         "pluginConfig": [
             {"name": "MigrationPlanner", "args": planned},
-            {"name": "MigrationController", "args": _CONTROLLER},
+            {"name": "MigrationController", "args": {**_CONTROLLER, **(limits or {})}},
         ],
         "plugins": {"balance": {"enabled": [{"name": "MigrationPlanner"}]}},
     }
@@ -50,6 +53,7 @@ def run_choosing(
     *,
     args: Object | None = None,
     chooses: bool = True,
+    limits: Object | None = None,
     **others: Any,
 ) -> Decisions:
     """What MigrationPlanner decides for the objective `key` with `args` under a scheduler that prefers empty nodes.
@@ -58,7 +62,7 @@ def run_choosing(
     """
     owners = Counter((pod.controller.uid, pod.controller.name) for pod in pods if pod.controller is not None)
     workloads = {uid: Workload("ReplicaSet", "default", name, uid, num) for (uid, name), num in owners.items()}
-    policy = load_policy(choosing_policy({key: args or {}}, chooses=chooses), REGISTRY)
+    policy = load_policy(choosing_policy({key: args or {}}, chooses=chooses, limits=limits), REGISTRY)
     return decide(policy, make_snapshot(nodes, pods, workloads=workloads), now=NOW, this_round=Round(**others))
 
 

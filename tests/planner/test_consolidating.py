@@ -327,3 +327,29 @@ class TestSpread:
         decisions = run_choosing("consolidateNodes", nodes, [small, large, *stay, full])
 
         assert targets(decisions) == {"dns-a-0": "b-1", "dns-b-0": "c-0"}
+
+
+@pytest.mark.parametrize(
+    ("limits", "name"),
+    [
+        pytest.param({"maxMigratingPerNode": 2}, "maxMigratingPerNode (2)", id="of a node"),
+        pytest.param({"maxMigratingPerWorkload": None}, "maxMigratingPerWorkload (default)", id="of a workload, unset"),
+        pytest.param({"maxMigratingPerWorkload": "50%"}, "maxMigratingPerWorkload (50%)", id="of a workload"),
+        pytest.param({"maxMigratingPerNamespace": 3}, "maxMigratingPerNamespace (3)", id="of a namespace"),
+        pytest.param(
+            {"objectLimiters": {"workload": {"duration": "1h", "burst": 2}}},
+            "objectLimiters.workload.burst (2)",
+            id="of a workload in each run",
+        ),
+    ],
+)
+def test_goal_names_the_limit_of_migration_controller_that_keeps_a_node_in_use(limits: Object, name: str) -> None:
+    pods = [
+        *(pod(f"p{number}", "1", "a", owners=["ReplicaSet/web"]) for number in range(4)),
+        pod("q", "5", "b", owners=[]),
+    ]
+
+    decisions = run_choosing("consolidateNodes", NODES, pods, limits=limits)
+
+    change = "2 nodes in use → 2 with 0 evictions"
+    assert goal_of(decisions).sentence.startswith(f"{change}; proven best for {name}; the rest needs at least 4 more")

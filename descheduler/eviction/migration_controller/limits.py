@@ -27,6 +27,8 @@ __all__ = ["MigrationLimits"]
 
 _OF_ONE_SHARD = ("MaxMigratingPerNode",)
 """Limits that shards of a cluster have no need to divide."""
+_DEFAULT = "default"
+"""The value of a workload's limit that is not set: some of its replicas."""
 _FEWEST_REPLICAS = 2
 """Of a workload that can spare one."""
 
@@ -64,17 +66,18 @@ class MigrationLimits:
     def allowances(self) -> Iterator[Allowance]:
         """How many more pods may be on the move by each of these limits."""
         args = self._args
+        for_workload = args.max_migrating_per_workload, args.max_unavailable_per_workload
         counted_by: tuple[tuple[str, object, Callable[[Pod], str | None], Callable[[str, Pod], int]], ...] = (
             ("MaxMigratingGlobally", args.max_migrating_globally, lambda pod: "", self._left_globally),
             ("MaxMigratingPerNode", args.max_migrating_per_node, lambda pod: pod.node_name or None, self._left_on_node),
             ("MaxMigratingPerNamespace", args.max_migrating_per_namespace, lambda pod: pod.namespace, self._left_in),
-            ("MaxMigratingPerWorkload", True, _controller_uid, self._left_to_migrate),
-            ("MaxUnavailablePerWorkload", True, _controller_uid, self._left_to_be_unavailable),
+            ("MaxMigratingPerWorkload", for_workload[0] or _DEFAULT, _controller_uid, self._left_to_migrate),
+            ("MaxUnavailablePerWorkload", for_workload[1] or _DEFAULT, _controller_uid, self._left_to_be_unavailable),
         )
         for gate, limit, key_of, left in counted_by:
             if limit and gate not in args.skip_eviction_gates:
-                name = "" if gate in _OF_ONE_SHARD else f"{gate[0].lower()}{gate[1:]}"
-                yield allowance_by_pod(key_of, left, name)
+                name = f"{gate[0].lower()}{gate[1:]}"
+                yield allowance_by_pod(key_of, left, "" if gate in _OF_ONE_SHARD else name, f"{name} ({limit})")
 
     def _left_globally(self, key: str, pod: Pod) -> int:
         del key

@@ -55,10 +55,12 @@ class ObjectLimiter:
 
     def allowances(self) -> list[Allowance]:
         """What the run may still start, by workload and by namespace."""
-        return [
-            allowance_by_pod(partial(self._key, scope), self._left, f"objectLimiters.{scope}.burst")
-            for scope in ("workload", "namespace")
-        ]
+        limiters = (("workload", self._per_workload), ("namespace", self._per_namespace))
+        return [self._allowed(scope, limiter.burst or 1) for scope, limiter in limiters if limiter is not None]
+
+    def _allowed(self, scope: str, burst: int | str) -> Allowance:
+        name = f"objectLimiters.{scope}.burst"
+        return allowance_by_pod(partial(self._key, scope), self._left, name, f"{name} ({burst})")
 
     def _key(self, scope: str, pod: Pod) -> tuple[str, str] | None:
         return next((key for key, _, _ in self._limits(pod) if key[0] == scope), None)
