@@ -12,14 +12,14 @@ from descheduler.model.node import Node
 from descheduler.model.pod import PodSpec
 from descheduler.model.resource_claims import AllocationResult, ClaimSpec, DeviceId
 from descheduler.model.selection.taints import NO_EXECUTE, seconds_tolerated
-from descheduler.placement.plugins.dynamic_resources.extended import claim_of_extended_resources
-from descheduler.placement.plugins.dynamic_resources.grants import ClaimGrants
-from descheduler.placement.plugins.dynamic_resources.pod_claims import NamedClaim
+from descheduler.placement.plugins.dynamic_resources.claims.extended import claim_of_extended_resources
+from descheduler.placement.plugins.dynamic_resources.claims.grants import ClaimGrants
+from descheduler.placement.plugins.dynamic_resources.claims.pod_claims import NamedClaim
 from descheduler.placement.plugins.dynamic_resources.pools import DevicePool, DevicePools, PoolKey
 from descheduler.placement.plugins.dynamic_resources.requests import AskedClaim
 from descheduler.placement.plugins.dynamic_resources.rules import DeviceRules
 from descheduler.placement.plugins.dynamic_resources.search.allocation import AllocationOutcome, NodeAnswer, allocate
-from descheduler.placement.plugins.dynamic_resources.search.misses import device_misses
+from descheduler.placement.plugins.dynamic_resources.search.shortages import device_shortages
 from descheduler.placement.plugins.dynamic_resources.usage import DeviceUsage
 from descheduler.placement.plugins.helper.device_resources import ServedResources
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
@@ -80,10 +80,10 @@ class DeviceWorld:
         column.epoch, column.num_seen = usage.epoch, len(usage.changed)
         return column.answers.copy(), column.outcomes.copy()
 
-    def misses(self, claims: Sequence[NamedClaim], node: int) -> Iterator[str]:
+    def shortages(self, claims: Sequence[NamedClaim], node: int) -> Iterator[str]:
         """Why a node has too few devices for claims, each a sentence."""
         asked, where = [(each.title, self.asked(each)) for each in claims], self.nodes[node]
-        yield from device_misses(asked, where, self.pools.seen_from(where), self.grants.usage, self._rules)
+        yield from device_shortages(asked, where, self.pools.seen_from(where), self.grants.usage, self._rules)
 
     def deletions(self, results: Iterable[AllocationResult]) -> Iterator[str]:
         """For which taints of these devices pods are deleted that have them, each a sentence."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import msgspec
 
 from descheduler.model.node import Node
-from descheduler.placement.plugins.dynamic_resources.grants import ClaimGrants
+from descheduler.placement.plugins.dynamic_resources.claims.grants import ClaimGrants
 from descheduler.placement.plugins.dynamic_resources.pools import DevicePool, PoolDevice, PoolState
 from descheduler.placement.plugins.dynamic_resources.requests import AttemptError, UnknownAllocation
 from descheduler.placement.plugins.dynamic_resources.rules import DeviceRules

@@ -21,11 +21,11 @@ from descheduler.placement.framework.extension_points import (
     Scores,
 )
 from descheduler.placement.framework.obstacle import Code, Obstacle, Unchecked
+from descheduler.placement.plugins.dynamic_resources.claims.grants import ClaimLedger
+from descheduler.placement.plugins.dynamic_resources.claims.pod_claims import ClaimsOfPod, missing_class
 from descheduler.placement.plugins.dynamic_resources.device_world import DeviceWorld
-from descheduler.placement.plugins.dynamic_resources.grants import ClaimLedger
 from descheduler.placement.plugins.dynamic_resources.interplay import ClaimInterplay, OwnDevices
 from descheduler.placement.plugins.dynamic_resources.on_nodes import ClaimsOnNodes, extended_resources
-from descheduler.placement.plugins.dynamic_resources.pod_claims import ClaimsOfPod, missing_class
 from descheduler.placement.plugins.dynamic_resources.reasons import ClaimFault
 from descheduler.placement.plugins.dynamic_resources.rules import DeviceRules, knows_order
 from descheduler.placement.plugins.helper.device_resources import ExtendedResources, unlisted_sentence
