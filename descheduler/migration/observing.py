@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from functools import partial
 
@@ -105,9 +105,6 @@ def _matched(awaited: Iterable[Outcome], pods: Iterable[Pod]) -> list[tuple[str,
                 left.remove(pod)
                 waiting.remove(outcome)
     return found
-
-
-_Fits = Callable[[Outcome, Pod], bool]
 
 
 def _has_name(outcome: Outcome, pod: Pod) -> bool:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 from descheduler.model.resource_claims import DeviceId, DeviceTaint, DeviceTaintRule, ResourceSlice
 
-__all__ = ["TaintRules", "newest_slices"]
+__all__ = ["TaintRules", "listed_taints"]
 
 _Selected: TypeAlias = tuple[str | None, ...]
 """Driver, pool and device; None stands for any."""
@@ -34,10 +34,18 @@ class TaintRules:
         return [taint for _, taint in sorted(found, key=lambda each: each[0])]
 
 
-def newest_slices(slices: Sequence[ResourceSlice]) -> Iterable[ResourceSlice]:
-    """The slices of the newest generation of each pool. Others are being replaced, and tell nothing any more."""
+def listed_taints(slices: Sequence[ResourceSlice]) -> Mapping[DeviceId, Sequence[DeviceTaint]]:
+    """Each device that slices list → its own taints, by the newest generation of its pool.
+
+    Slices of older generations are being replaced, and tell nothing any more.
+    """
     newest: dict[tuple[str, str], int] = {}
     for each in slices:
         pool = each.driver, each.pool
         newest[pool] = max(each.generation, newest.get(pool, each.generation))
-    return [each for each in slices if each.generation == newest[each.driver, each.pool]]
+    return {
+        DeviceId(each.driver, each.pool, device.name): device.taints
+        for each in slices
+        if each.generation == newest[each.driver, each.pool]
+        for device in each.devices
+    }

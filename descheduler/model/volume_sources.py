@@ -15,7 +15,6 @@ from descheduler.model.selection.affinity import NodeSelectorTerm
 from descheduler.model.selection.labels import EVERYTHING, NOTHING, LabelSelector, Requirement
 
 __all__ = [
-    "BLOCK",
     "FILESYSTEM",
     "MIGRATED_DRIVERS",
     "READ_WRITE_ONCE",
@@ -49,7 +48,6 @@ _ZONE_KEYS = {
 }
 """Plugin → the node label under which its driver has the zone; others keep a volume's node affinity as it is."""
 FILESYSTEM = "Filesystem"
-BLOCK = "Block"
 READ_WRITE_ONCE = "ReadWriteOnce"
 READ_WRITE_ONCE_POD = "ReadWriteOncePod"
 WAIT_FOR_FIRST_CONSUMER = "WaitForFirstConsumer"

@@ -12,7 +12,7 @@ from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.placement_verification.placement_verification import verification_args, version_of
 from descheduler.eviction.strategy_handle import StrategyHandle
-from descheduler.model.device_taints import TaintRules, newest_slices
+from descheduler.model.device_taints import TaintRules, listed_taints
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.resource_claims import (
@@ -108,6 +108,7 @@ class RemovePodsViolatingDeviceTaints:
         self._evictor = handle.evictor
         self._claims = _Claims(handle.view.snapshot)
         self._now = handle.now
+        self._own_taints = listed_taints(handle.view.snapshot.objects.get(SLICE_KIND, ()))
         self._rules_of_taints = TaintRules(handle.view.snapshot.objects.get(TAINT_RULE_KIND, ()))
         verified = verification_args(handle.policy.profiles[handle.evictor.profile_index])
         self._is_scheduled_by_rules = version_of(verified, handle.view.snapshot.kube_version).gate(_RULES_GATE)
@@ -170,8 +171,7 @@ class RemovePodsViolatingDeviceTaints:
             taken_over = "can take the claim over before the evicted pod is gone, and then gets this device"
             return f"{self._words(*early)}, and the replacement pod {taken_over} on node {pod.node_name} again"
         is_unseen = not self._is_scheduled_by_rules and all(
-            any(taint is each for each in self._rules_of_taints.on(device))
-            for device, taint in self._violations(claims)
+            taint not in self._own_taints.get(device, ()) for device, taint in self._violations(claims)
         )
         return _UNSEEN if is_unseen else ""
 
@@ -248,27 +248,17 @@ class RemovePodsViolatingDeviceTaints:
         them as well (1.37).
         """
         effects = self._effects | {NO_EXECUTE}
-        for identity, own in self._devices():
+        allocated = (result.device for result in _results(self._view.snapshot.objects.get(CLAIM_KIND, ())))
+        for identity in dict.fromkeys([*self._own_taints, *allocated]):
             if self._args.drivers and identity.driver not in self._args.drivers:
                 continue
-            taints = [*own, *self._rules_of_taints.on(identity)]
+            taints = [*self._own_taints.get(identity, ()), *self._rules_of_taints.on(identity)]
             counting = [taint for taint in taints if taint.effect in effects and self._has_key(taint)]
             if counting:
                 yield identity, counting
 
     def _has_key(self, taint: Taint) -> bool:
         return not self._args.keys or taint.key in self._args.keys
-
-    def _devices(self) -> Iterator[tuple[DeviceId, Sequence[DeviceTaint]]]:
-        """Each device that slices list or claims have, with the taints of its slice."""
-        objects = self._view.snapshot.objects
-        listed = {
-            DeviceId(piece.driver, piece.pool, device.name): device.taints
-            for piece in newest_slices(objects.get(SLICE_KIND, ()))
-            for device in piece.devices
-        }
-        allocated = (result.device for result in _results(objects.get(CLAIM_KIND, ())))
-        yield from {**dict.fromkeys(allocated, ()), **listed}.items()
 
     @staticmethod
     def _words(device: DeviceId, taint: Taint) -> str:

@@ -14,10 +14,10 @@ from typing import Any
 from descheduler import evaluate
 from descheduler.placement.configuration.volcano import load_volcano_configuration
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
-from descheduler.placement.volcano.actions.table import run_cycle
 from descheduler.placement.volcano.plugins.table import VOLCANO_PLUGINS
 from descheduler.placement.volcano.session import Session
 from tests.builders import NOW
+from tests.placement.volcano.cycle.cycle import run_cycle
 from tests.placement.volcano.worlds import Object, group, node, owned, pods, queue, snapshot_of
 
 __all__ = ["report", "report_dry_runs"]

@@ -7,8 +7,15 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from descheduler.model.device_taints import TaintRules, newest_slices
-from descheduler.model.resource_claims import DeviceId, DeviceTaint, DeviceTaintRule, NodeReach, ResourceSlice
+from descheduler.model.device_taints import TaintRules, listed_taints
+from descheduler.model.resource_claims import (
+    DeviceId,
+    DeviceTaint,
+    DeviceTaintRule,
+    NodeReach,
+    ResourceSlice,
+    SliceDevice,
+)
 from tests.work_counts import num_calls
 
 DEVICE = DeviceId("gpu.example.com", "node-a", "gpu-0")
@@ -49,7 +56,16 @@ def test_rule_for_each_device_costs_no_more_a_device_where_there_are_more() -> N
 
 
 def test_slices_of_an_older_generation_say_nothing_of_their_pool() -> None:
-    old = ResourceSlice("s", "gpu.example.com", "a", 1, 1, NodeReach("a"))
-    new, other, of_nics = replace(old, generation=2), replace(old, pool="b"), replace(old, driver="nic.example.com")
+    taint = DeviceTaint("broken", "", "NoSchedule")
+    devices = SliceDevice("gpu-0", taints=(taint,)), SliceDevice("gpu-1")
+    old = ResourceSlice("s", "gpu.example.com", "a", 1, 1, NodeReach("a"), devices=devices)
+    new = replace(old, generation=2, devices=(SliceDevice("gpu-0"),))
+    others = replace(old, pool="b"), replace(old, driver="nic.example.com")
 
-    assert [*newest_slices([old, new, other, of_nics])] == [new, other, of_nics]
+    assert listed_taints([old, new, *others]) == {
+        DeviceId("gpu.example.com", "a", "gpu-0"): (),
+        DeviceId("gpu.example.com", "b", "gpu-0"): (taint,),
+        DeviceId("gpu.example.com", "b", "gpu-1"): (),
+        DeviceId("nic.example.com", "a", "gpu-0"): (taint,),
+        DeviceId("nic.example.com", "a", "gpu-1"): (),
+    }

@@ -36,7 +36,6 @@ from descheduler.placement.shadow.undo_log import WhatIf
 
 __all__ = ["Decider", "free_pods"]
 
-_WITHOUT_DOUBT = (LandingVerdict.LANDS, LandingVerdict.LANDS_IF)
 _NO_NODE = "node is not in the snapshot"
 
 

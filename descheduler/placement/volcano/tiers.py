@@ -33,7 +33,6 @@ PERMIT, ABSTAIN, REJECT = 1, 0, -1
 OPEN, UNSCHEDULABLE, UNRESOLVABLE = 0, 2, 3
 """What a predicate says of a node, as Volcano numbers it."""
 NodeCodes: TypeAlias = NDArray[np.int8]
-Compare: TypeAlias = Callable[..., float]
 
 
 class Victims(NamedTuple):

@@ -12,7 +12,6 @@ from descheduler.model.pod import EphemeralVolume
 from descheduler.model.selection.affinity import NodeSelectorTerm
 from descheduler.model.selection.labels import EVERYTHING, NOTHING, LabelSelector, Requirement
 from descheduler.model.volume_sources import (
-    BLOCK,
     ClaimReference,
     ClaimTemplate,
     CSIDriver,
@@ -84,7 +83,7 @@ def test_claim_says_what_it_wants_and_what_it_has() -> None:
         selected_node="a",
         access_modes=frozenset(("ReadWriteOncePod",)),
         request_bytes=GIB,
-        volume_mode=BLOCK,
+        volume_mode="Block",
         attributes_class="gold",
         selector=LabelSelector((ZONE_A,)),
         phase="Bound",

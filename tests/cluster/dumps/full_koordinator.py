@@ -8,6 +8,11 @@ from tests.cluster.dumps.full_pods import full_template
 
 __all__ = ["koordinator_objects"]
 
+_READ_ON_JOBS = {
+    "descheduler.alpha.kubernetes.io/evict": "",
+    "descheduler.koordinator.sh/passed-arbitration": "true",
+}
+
 
 def koordinator_objects() -> dict[str, Object]:
     """Name of a kind → object."""
@@ -16,6 +21,8 @@ def koordinator_objects() -> dict[str, Object]:
         "Reservation": _reservation(),
         "NodeMetric": _node_metric(),
         "NodeResourceTopology": _node_topology(),
+        "PodMigrationJob": _migration_job(),
+        "ElasticQuota": _elastic_quota(),
     }
 
 
@@ -156,4 +163,51 @@ def _node_topology() -> Object:
             }
         ],
         "attributes": [{"name": CANARY, "value": CANARY}],
+    }
+
+
+def _migration_job() -> Object:
+    return {
+        "metadata": full_metadata("x", annotations=IDLE_ANNOTATIONS | _READ_ON_JOBS),
+        "spec": {
+            "paused": True,
+            "ttl": "5m",
+            "mode": "EvictDirectly",
+            "podRef": {"namespace": "shop", "name": "x", "uid": "uid-x", "fieldPath": CANARY, "kind": CANARY},
+            "deleteOptions": {"preconditions": {"uid": CANARY}},
+            "reservationOptions": {"template": full_template(), "reservationRef": {"name": "r", "kind": CANARY}},
+        },
+        "status": {
+            "phase": "Running",
+            "status": "Eviction",
+            "reason": "Evicting",
+            "message": CANARY,
+            "conditions": [
+                {
+                    "type": "Eviction",
+                    "status": "False",
+                    "reason": "Evicting",
+                    "message": CANARY,
+                    "lastTransitionTime": "2026-06-30T12:00:00Z",
+                }
+            ],
+            "nodeName": "n",
+            "podRef": {"namespace": "shop", "name": "y", "uid": "uid-y", "fieldPath": CANARY},
+        },
+    }
+
+
+def _elastic_quota() -> Object:
+    return {
+        "metadata": full_metadata(
+            "x",
+            annotations=IDLE_ANNOTATIONS
+            | {
+                "quota.scheduling.koordinator.sh/shared-weight": '{"cpu": "3"}',
+                "quota.scheduling.koordinator.sh/namespaces": '["shop"]',
+                "quota.scheduling.koordinator.sh/runtime": CANARY,
+            },
+        ),
+        "spec": {"min": {"cpu": "1"}, "max": {"cpu": "2"}, "description": CANARY},
+        "status": {"used": {"cpu": "1"}, "message": CANARY, "conditions": [CONDITION]},
     }

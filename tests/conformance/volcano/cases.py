@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from descheduler.documents.problems import PolicyError
-from descheduler.placement.volcano.actions.table import run_cycle
 from descheduler.placement.volcano.jobs import Status
 from descheduler.placement.volcano.order import Choices, FirstChoices
 from descheduler.placement.volcano.session import Session
 from tests.conformance.outcomes import CaseTally
 from tests.conformance.volcano.at_open import figures_of, queues_after
 from tests.conformance.volcano.worlds import Case, RandomChoices, make_session
+from tests.placement.volcano.cycle.cycle import run_cycle
 
 __all__ = ["VolcanoTally", "differences_of", "is_volcano_case"]
 

@@ -16,11 +16,11 @@ from descheduler.placement.configuration.volcano import VolcanoConfiguration, lo
 from descheduler.placement.plugins.table import PLUGINS
 from descheduler.placement.schedulers.configured import load_configuration
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
-from descheduler.placement.volcano.actions.table import ACTIONS, run_cycle
 from descheduler.placement.volcano.plugins.table import VOLCANO_PLUGINS
 from descheduler.placement.volcano.session import Session
 from descheduler.policy.load import load_policy
 from tests.builders import NOW
+from tests.placement.volcano.cycle.cycle import ACTIONS, run_cycle
 from tests.placement.volcano.worlds import Object, group, node, owned, pods, snapshot_of
 
 SEED = """\

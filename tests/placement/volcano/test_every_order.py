@@ -10,9 +10,9 @@ import pytest
 
 from descheduler.placement.configuration.volcano import load_volcano_configuration
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
-from descheduler.placement.volcano.actions.table import run_cycle
 from descheduler.placement.volcano.plugins.table import VOLCANO_PLUGINS
 from descheduler.placement.volcano.session import Session
+from tests.placement.volcano.cycle.cycle import run_cycle
 from tests.placement.volcano.worlds import Object, group, node, owned, pods, prover_of, queue, snapshot_of
 from tests.series import Part, parts
 

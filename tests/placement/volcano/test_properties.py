@@ -9,13 +9,13 @@ import pytest
 
 from descheduler.placement.configuration.volcano import VolcanoConfiguration, load_volcano_configuration
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
-from descheduler.placement.volcano.actions.table import run_cycle
 from descheduler.placement.volcano.jobs import Job, Status, Task
 from descheduler.placement.volcano.plugins.queue_shares import QueueShares
 from descheduler.placement.volcano.plugins.table import VOLCANO_PLUGINS
 from descheduler.placement.volcano.resources import QUANTUM, added, fits
 from descheduler.placement.volcano.session import Eviction, Session, Statement
 from tests.conformance.volcano.worlds import RandomChoices
+from tests.placement.volcano.cycle.cycle import run_cycle
 from tests.placement.volcano.worlds import (
     Object,
     group,

@@ -6,11 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from descheduler.placement.volcano.actions.table import run_cycle
 from descheduler.placement.volcano.jobs import Status
-from descheduler.placement.volcano.order import Choices, outcomes
+from descheduler.placement.volcano.order import Choices
 from descheduler.placement.volcano.plugins.queue_shares import QueueShares
 from descheduler.placement.volcano.session import Session, Statement
+from tests.placement.volcano.cycle.cycle import run_cycle
+from tests.placement.volcano.cycle.outcomes import outcomes
 
 from .worlds import Object, group, node, plugin, pods, priority_class, queue, renamed, session, tasks_of
 

@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Iterable, Iterator, Sequence
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from descheduler.model.node import Node
 from descheduler.model.pod import PodSpec
-from descheduler.model.resource_claims import AllocationResult, ClaimSpec, DeviceClass, DeviceId
+from descheduler.model.resource_claims import AllocationResult, ClaimSpec, DeviceId
 from descheduler.model.selection.taints import NO_EXECUTE, seconds_tolerated
-from descheduler.placement.plugins.dynamic_resources.extended import claim_of_extended_resources
-from descheduler.placement.plugins.dynamic_resources.grants import ClaimGrants
-from descheduler.placement.plugins.dynamic_resources.pod_claims import NamedClaim
+from descheduler.placement.plugins.dynamic_resources.claims.extended import claim_of_extended_resources
+from descheduler.placement.plugins.dynamic_resources.claims.grants import ClaimGrants
+from descheduler.placement.plugins.dynamic_resources.claims.pod_claims import NamedClaim
 from descheduler.placement.plugins.dynamic_resources.pools import DevicePool, DevicePools, PoolKey
-from descheduler.placement.plugins.dynamic_resources.requests import AskedClaim, DeviceSelectors
+from descheduler.placement.plugins.dynamic_resources.requests import AskedClaim
 from descheduler.placement.plugins.dynamic_resources.rules import DeviceRules
 from descheduler.placement.plugins.dynamic_resources.search.allocation import AllocationOutcome, NodeAnswer, allocate
-from descheduler.placement.plugins.dynamic_resources.search.misses import device_misses
+from descheduler.placement.plugins.dynamic_resources.search.shortages import device_shortages
 from descheduler.placement.plugins.dynamic_resources.usage import DeviceUsage
 from descheduler.placement.plugins.helper.device_resources import ServedResources
+from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
 __all__ = ["DeviceWorld"]
 
@@ -37,52 +36,29 @@ _MOST_STEPS, _FEW_STEPS, _MOST_LONG = 100_000, 100, 3
 class DeviceWorld:
     """The devices of a cluster and who has them, as one scheduler goes by them."""
 
-    def __init__(
-        self,
-        nodes: Sequence[Node],
-        pools: DevicePools,
-        grants: ClaimGrants,
-        rules: DeviceRules,
-        classes: Mapping[str, DeviceClass],
-        served: ServedResources,
-        now: datetime | None,
-    ) -> None:
-        self.nodes = nodes
-        self.grants = grants
-        self.classes = classes
+    def __init__(self, cluster: ShadowCluster, rules: DeviceRules, served: ServedResources) -> None:
+        self.nodes = cluster.table.nodes
+        self.grants = cluster.follow(ClaimGrants)
+        self.catalog = self.grants.catalog
+        self.pools = self.catalog.pools(rules)
         self.by_resource = served.classes
         self.contested = served.contested
-        self.now = now
-        self._pools = pools
+        self.now = cluster.snapshot.taken_at
         self._rules = rules
-        self._selectors = DeviceSelectors()
-        # What was asked for is kept as well, so that an identity stands for it.
-        self._asked: dict[int, tuple[object, AskedClaim]] = {}
-        self._by_content: dict[bytes, AskedClaim] = {}
-        self._made: dict[bytes, ClaimSpec] = {}
         self._columns: dict[tuple[int, ...], _Column] = {}
         self._num_given_up: Counter[tuple[int, ...]] = Counter()
         self._concerned: _Concerned | None = None
 
     def asked(self, claim: NamedClaim) -> AskedClaim:
         """What a claim asks for, compiled once for all claims of its content."""
-        key = id(claim.spec)
-        known = self._asked.get(key)
-        if known is None:
-            content = _content(claim.spec)
-            made = self._by_content.get(content)
-            if made is None:
-                made = self._by_content[content] = AskedClaim(claim.spec, self.classes, self._selectors)
-            known = self._asked[key] = claim.spec, made
-        return known[1]
+        return self.catalog.asked(claim.spec)
 
     def made_spec(self, pod: PodSpec, resources: Sequence[str]) -> ClaimSpec:
         """The claim that the scheduler makes for extended resources of a pod, one object for all of its content.
 
         `asked` keeps what it was asked for, which would grow with every verdict otherwise.
         """
-        made = claim_of_extended_resources(pod, resources, self.by_resource)
-        return self._made.setdefault(_content(made), made)
+        return self.catalog.first_alike(claim_of_extended_resources(pod, resources, self.by_resource))
 
     def answers(self, claims: Sequence[AskedClaim]) -> tuple[list[NodeAnswer], NDArray[np.uint8]]:
         """What the claims would get on each node as it is now, and the outcomes; for the caller alone to keep.
@@ -104,15 +80,15 @@ class DeviceWorld:
         column.epoch, column.num_seen = usage.epoch, len(usage.changed)
         return column.answers.copy(), column.outcomes.copy()
 
-    def misses(self, claims: Sequence[NamedClaim], node: int) -> Iterator[str]:
+    def shortages(self, claims: Sequence[NamedClaim], node: int) -> Iterator[str]:
         """Why a node has too few devices for claims, each a sentence."""
         asked, where = [(each.title, self.asked(each)) for each in claims], self.nodes[node]
-        yield from device_misses(asked, where, self._pools.seen_from(where), self.grants.usage, self._rules)
+        yield from device_shortages(asked, where, self.pools.seen_from(where), self.grants.usage, self._rules)
 
     def deletions(self, results: Iterable[AllocationResult]) -> Iterator[str]:
         """For which taints of these devices pods are deleted that have them, each a sentence."""
         for result in results:
-            for taint in self._pools.taints_of(result.device):
+            for taint in self.pools.taints_of(result.device):
                 seconds = seconds_tolerated(result.tolerations, taint) if taint.effect == NO_EXECUTE else None
                 if seconds is not None:
                     why = f"tolerationSeconds: {seconds}" if seconds else _NO_TIME
@@ -127,7 +103,7 @@ class DeviceWorld:
         """What each of the nodes has for the claims; nodes that see the same devices are asked once."""
         known: dict[Sequence[DevicePool], NodeAnswer] = {}
         for place in nodes:
-            seen = self._pools.seen_from(self.nodes[place])
+            seen = self.pools.seen_from(self.nodes[place])
             answer = known.get(seen)
             if answer is None:
                 answer = self._search(claims, place, self.grants.usage)
@@ -139,7 +115,7 @@ class DeviceWorld:
         """What one node has for the claims beside what is in use."""
         key = tuple(map(id, claims))
         most_steps = _MOST_STEPS if self._num_given_up[key] < _MOST_LONG else _FEW_STEPS
-        answer = allocate(claims, self.nodes[node], self._pools, usage, self._rules, most_steps)
+        answer = allocate(claims, self.nodes[node], self.pools, usage, self._rules, most_steps)
         if answer.is_given_up:
             self._num_given_up[key] += 1
         return answer
@@ -147,12 +123,8 @@ class DeviceWorld:
     def _concerned_by(self, changed: Iterable[DeviceId]) -> Iterable[int]:
         """The nodes that may have others for a claim now."""
         if self._concerned is None:
-            self._concerned = _Concerned(self.nodes, self._pools)
+            self._concerned = _Concerned(self.nodes, self.pools)
         return self._concerned.by(changed)
-
-
-def _content(spec: ClaimSpec) -> bytes:
-    return msgspec.json.encode(spec, order="deterministic")
 
 
 class _Column:

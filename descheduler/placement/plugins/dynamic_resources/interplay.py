@@ -7,10 +7,9 @@ from collections.abc import Callable, Container, Iterable, Sequence
 from descheduler.model.pod import Pod
 from descheduler.model.resource_claims import ResourceSlice
 from descheduler.placement.framework.interactions import GatheredPods, Meeting, meeting_each_other
+from descheduler.placement.plugins.dynamic_resources.claims.pod_claims import ClaimsOfPod, missing_class
 from descheduler.placement.plugins.dynamic_resources.device_world import DeviceWorld
 from descheduler.placement.plugins.dynamic_resources.on_nodes import extended_resources
-from descheduler.placement.plugins.dynamic_resources.pod_claims import ClaimsOfPod, missing_class
-from descheduler.placement.plugins.dynamic_resources.pools import DevicePools
 from descheduler.placement.plugins.dynamic_resources.reasons import ClaimFault
 from descheduler.placement.plugins.dynamic_resources.requests import AskedClaim, AttemptError, UnknownAllocation
 from descheduler.placement.plugins.helper.device_resources import IMPLICIT
@@ -72,11 +71,7 @@ class OwnDevices:
     fewer devices never make more of a claim possible: distinct attributes and `All` with constraints may.
     """
 
-    def __init__(
-        self, slices: Sequence[ResourceSlice], pools: DevicePools, claims: ClaimsOfPod, world: DeviceWorld
-    ) -> None:
-        self._slices = slices
-        self._pools = pools
+    def __init__(self, claims: ClaimsOfPod, world: DeviceWorld) -> None:
         self._claims = claims
         self._world = world
         self._is_plain: bool | None = None
@@ -87,9 +82,9 @@ class OwnDevices:
         if any(each.claim_name for each in pod.spec.resource_claims) or extended_resources(pod):
             return False
         if self._is_plain is None:
-            self._is_plain = _are_plain(self._slices)
+            self._is_plain = _are_plain(self._world.catalog.slices)
         claims = self._claims.of(pod) if self._is_plain else ()
-        if not self._is_plain or isinstance(claims, ClaimFault) or missing_class(claims, self._world.classes):
+        if not self._is_plain or isinstance(claims, ClaimFault) or missing_class(claims, self._world.catalog.classes):
             return False
         return all(self._only_loses(self._world.asked(claim)) for claim in claims)
 
@@ -100,7 +95,7 @@ class OwnDevices:
 
     def _never_fails(self, claim: AskedClaim) -> bool:
         """Whether each of its selectors has a value for every device."""
-        pools = {each for node in self._world.nodes for each in self._pools.seen_from(node)}
+        pools = {each for node in self._world.nodes for each in self._world.pools.seen_from(node)}
         try:
             for request in claim.requests:
                 for choice in request.choices:

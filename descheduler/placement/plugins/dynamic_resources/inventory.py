@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import msgspec
 
 from descheduler.model.node import Node
-from descheduler.model.resource_claims import DEVICE_CLASS_KIND, SLICE_KIND, TAINT_RULE_KIND, DeviceClass
-from descheduler.placement.plugins.dynamic_resources.grants import ClaimGrants
-from descheduler.placement.plugins.dynamic_resources.pools import DevicePool, DevicePools, PoolDevice, PoolState
-from descheduler.placement.plugins.dynamic_resources.requests import AttemptError, DeviceSelectors, UnknownAllocation
+from descheduler.placement.plugins.dynamic_resources.claims.grants import ClaimGrants
+from descheduler.placement.plugins.dynamic_resources.pools import DevicePool, PoolDevice, PoolState
+from descheduler.placement.plugins.dynamic_resources.requests import AttemptError, UnknownAllocation
 from descheduler.placement.plugins.dynamic_resources.rules import DeviceRules
 from descheduler.placement.plugins.dynamic_resources.search.counters import CounterAccounts
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
@@ -44,12 +43,12 @@ class DeviceInventory:
     """The devices of one shadow cluster, as it is when it is asked."""
 
     def __init__(self, cluster: ShadowCluster) -> None:
-        objects = cluster.snapshot.objects
-        self._usage = cluster.follow(ClaimGrants).usage
-        self._classes: Sequence[DeviceClass] = sorted(objects.get(DEVICE_CLASS_KIND, ()), key=lambda each: each.name)
-        self._selectors = DeviceSelectors()
+        grants = cluster.follow(ClaimGrants)
+        self._usage = grants.usage
+        self._classes = sorted(grants.catalog.classes.values(), key=lambda each: each.name)
+        self._selectors = grants.catalog.selectors
         self._rules = DeviceRules.of(cluster.version)
-        self._pools = DevicePools(objects.get(SLICE_KIND, ()), objects.get(TAINT_RULE_KIND, ()), self._rules)
+        self._pools = grants.catalog.pools(self._rules)
 
     def on(self, node: Node) -> tuple[DeviceCount, ...]:
         """The devices of a node, by driver and class; a device that two classes select counts for both."""

@@ -12,9 +12,9 @@ from descheduler.model.pod import EXTENDED_CLAIM, Pod
 from descheduler.model.resource_claims import MOST_CONSUMERS, ClaimAllocation, DeviceStatus
 from descheduler.placement.framework.extension_points import Conclusion, ReasonBits
 from descheduler.placement.framework.obstacle import Code, Fact, Obstacle, Unchecked
+from descheduler.placement.plugins.dynamic_resources.claims.grants import ClaimReserving, Granted, GrantedClaim
+from descheduler.placement.plugins.dynamic_resources.claims.pod_claims import NamedClaim
 from descheduler.placement.plugins.dynamic_resources.device_world import DeviceWorld
-from descheduler.placement.plugins.dynamic_resources.grants import ClaimReserving, Granted, GrantedClaim
-from descheduler.placement.plugins.dynamic_resources.pod_claims import NamedClaim
 from descheduler.placement.plugins.dynamic_resources.reasons import (
     BRIEF_BIT,
     AttemptFailure,
@@ -169,13 +169,13 @@ class ClaimsOnNodes(ClaimReserving):
         claims = self._open if made is None else [*self._open, made]
         return list(zip(claims, self.answer(node).allocations, strict=False))
 
-    def misses(self, node: int) -> Iterator[str]:
+    def why_not(self, node: int) -> Iterator[str]:
         """Why the claims get too few devices on a node, which of them cannot be used there, and which node ends the
         attempt; each a sentence."""
         bits = int(self._tell()[0][node])
         made = self.made_for(node)
         if bits & (DeviceFault.NO_DEVICES.bit | DeviceFault.INVALID_POOLS.bit):
-            yield from self._world.misses(self._open if made is None else [*self._open, made], node)
+            yield from self._world.shortages(self._open if made is None else [*self._open, made], node)
         for claim, allocation in self._allocated if bits & DeviceFault.ELSEWHERE.bit else ():
             if not allocation.holds(self._world.nodes[node].name, self._world.nodes[node].labels):
                 devices = ", ".join("/".join(each.device) for each in allocation.results)

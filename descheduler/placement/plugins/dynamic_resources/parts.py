@@ -8,19 +8,13 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from descheduler.model.pod import Pod, PodSpec, coming_claims
-from descheduler.model.resource_claims import DEVICE_CLASS_KIND, SLICE_KIND, TAINT_RULE_KIND, DeviceClass, DeviceId
+from descheduler.model.resource_claims import DeviceId
 from descheduler.placement.framework.node_parts import ALL_PARTS, WHOLE_PART, FreePart, NoParts, PartNeed
-from descheduler.placement.plugins.dynamic_resources.grants import ClaimGrants
-from descheduler.placement.plugins.dynamic_resources.pod_claims import ClaimsOfPod, missing_class
-from descheduler.placement.plugins.dynamic_resources.pools import DevicePool, DevicePools, PoolDevice, PoolState
+from descheduler.placement.plugins.dynamic_resources.claims.grants import ClaimGrants
+from descheduler.placement.plugins.dynamic_resources.claims.pod_claims import ClaimsOfPod, missing_class
+from descheduler.placement.plugins.dynamic_resources.pools import DevicePool, PoolDevice, PoolState
 from descheduler.placement.plugins.dynamic_resources.reasons import ClaimFault
-from descheduler.placement.plugins.dynamic_resources.requests import (
-    AskedClaim,
-    AskedDevices,
-    AttemptError,
-    DeviceSelectors,
-    UnknownAllocation,
-)
+from descheduler.placement.plugins.dynamic_resources.requests import AskedDevices, AttemptError, UnknownAllocation
 from descheduler.placement.plugins.dynamic_resources.rules import DeviceRules
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
@@ -67,17 +61,13 @@ class ClaimParts(NoParts):
     """
 
     def __init__(self, cluster: ShadowCluster) -> None:
-        objects = cluster.snapshot.objects
         self._nodes = cluster.table.nodes
         self._index = cluster.table.index
         self._grants = cluster.follow(ClaimGrants)
         self._claims = ClaimsOfPod(cluster.snapshot, self._grants)
-        self._classes: Mapping[str, DeviceClass] = {each.name: each for each in objects.get(DEVICE_CLASS_KIND, ())}
-        self._selectors = DeviceSelectors()
-        self._pools = DevicePools(
-            objects.get(SLICE_KIND, ()), objects.get(TAINT_RULE_KIND, ()), DeviceRules.of(cluster.version)
-        )
-        self.is_listed = bool(objects.get(SLICE_KIND))
+        self._catalog = self._grants.catalog
+        self._pools = self._catalog.pools(DeviceRules.of(cluster.version))
+        self.is_listed = bool(self._catalog.slices)
         self._shares: dict[int, Mapping[DeviceId, _Share]] = {}
         self._states: dict[int, Mapping[int, FreePart]] = {}
         # A spec names other templates in another namespace. It is kept here, so that its identity stands for it.
@@ -138,13 +128,11 @@ class ClaimParts(NoParts):
 
     def _count(self, pod: Pod) -> _Counted:
         claims = self._claims.of(replace(pod, generated_claims=coming_claims(pod.name, pod.spec)))
-        if isinstance(claims, ClaimFault) or missing_class(claims, self._classes) is not None:
+        if isinstance(claims, ClaimFault) or missing_class(claims, self._catalog.classes) is not None:
             return _NOTHING
         try:
             found = [
-                self._sizes(request.choices)
-                for claim in claims
-                for request in AskedClaim(claim.spec, self._classes, self._selectors).requests
+                self._sizes(request.choices) for claim in claims for request in self._catalog.asked(claim.spec).requests
             ]
         except (AttemptError, UnknownAllocation):
             return _NOTHING

@@ -9,13 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from descheduler.model.pod import COMING_CLAIM
-from descheduler.model.resource_claims import (
-    CLAIM_KIND,
-    CLAIM_TEMPLATE_KIND,
-    DEVICE_CLASS_KIND,
-    SLICE_KIND,
-    TAINT_RULE_KIND,
-)
+from descheduler.model.resource_claims import CLAIM_KIND, CLAIM_TEMPLATE_KIND, DEVICE_CLASS_KIND, SLICE_KIND
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import (
     PASS,
@@ -27,12 +21,11 @@ from descheduler.placement.framework.extension_points import (
     Scores,
 )
 from descheduler.placement.framework.obstacle import Code, Obstacle, Unchecked
+from descheduler.placement.plugins.dynamic_resources.claims.grants import ClaimLedger
+from descheduler.placement.plugins.dynamic_resources.claims.pod_claims import ClaimsOfPod, missing_class
 from descheduler.placement.plugins.dynamic_resources.device_world import DeviceWorld
-from descheduler.placement.plugins.dynamic_resources.grants import ClaimLedger
 from descheduler.placement.plugins.dynamic_resources.interplay import ClaimInterplay, OwnDevices
 from descheduler.placement.plugins.dynamic_resources.on_nodes import ClaimsOnNodes, extended_resources
-from descheduler.placement.plugins.dynamic_resources.pod_claims import ClaimsOfPod, missing_class
-from descheduler.placement.plugins.dynamic_resources.pools import DevicePools
 from descheduler.placement.plugins.dynamic_resources.reasons import ClaimFault
 from descheduler.placement.plugins.dynamic_resources.rules import DeviceRules, knows_order
 from descheduler.placement.plugins.helper.device_resources import ExtendedResources, unlisted_sentence
@@ -60,18 +53,8 @@ class DynamicResources:
         self._knows_order = knows_order(version)
         self._resources = ExtendedResources(cluster, profile)
         self._claims = ClaimsOfPod(cluster.snapshot, self.ledger.claims)
-        objects, rules = cluster.snapshot.objects, DeviceRules.of(version)
-        pools = DevicePools(objects.get(SLICE_KIND, ()), objects.get(TAINT_RULE_KIND, ()), rules)
-        self._world = DeviceWorld(
-            cluster.table.nodes,
-            pools,
-            self.ledger.claims,
-            rules,
-            classes={each.name: each for each in objects.get(DEVICE_CLASS_KIND, ())},
-            served=self._resources.served,
-            now=cluster.snapshot.taken_at,
-        )
-        own_devices = OwnDevices(objects.get(SLICE_KIND, ()), pools, self._claims, self._world)
+        self._world = DeviceWorld(cluster, DeviceRules.of(version), self._resources.served)
+        own_devices = OwnDevices(self._claims, self._world)
         self.interactions = ClaimInterplay(self._resources.served.classes, own_devices)
 
     def pre_enqueue(self, cycle: Cycle) -> Obstacle | None:
@@ -95,7 +78,7 @@ class DynamicResources:
         claims = self._claims.of(pod.pod)
         if isinstance(claims, ClaimFault):
             return PreFilterResult(self._refused(claims))
-        fault = missing_class(claims, self._world.classes)
+        fault = missing_class(claims, self._world.catalog.classes)
         if fault is not None:
             return PreFilterResult(Obstacle.of(self.name, Code.UNRESOLVABLE, fault))
         on_nodes = ClaimsOnNodes(self._world, pod.pod, claims, is_left_over=self._claims.left_over(pod.pod) is not None)

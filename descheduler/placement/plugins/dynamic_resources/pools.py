@@ -10,7 +10,7 @@ from enum import Enum
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
-from descheduler.model.device_taints import TaintRules
+from descheduler.model.device_taints import TaintRules, listed_taints
 from descheduler.model.node import Node
 from descheduler.model.resource_claims import (
     CounterSet,
@@ -64,8 +64,7 @@ class PoolDevice:
         self.slice_reach = piece.reach
         self.reach: NodeReach | None = body.reach if piece.is_per_device else None
         """The nodes that can use it, where not all that see its slice can."""
-        taints = (*body.taints, *rules.on(self.id))
-        self.taints: tuple[Taint, ...] = tuple(taint for taint in taints if taint.effect in _HARD)
+        self.taints = _hard((*body.taints, *rules.on(self.id)))
 
     @property
     def pins_to(self) -> NodeReach:
@@ -110,7 +109,7 @@ class DevicePool:
         return self.state in (PoolState.INCOMPLETE, PoolState.OBSOLETE)
 
 
-class _Piece:
+class _PoolSlice:
     """A slice with its devices made up."""
 
     __slots__ = ("devices", "pool", "slice")
@@ -121,10 +120,10 @@ class _Piece:
         self.devices = tuple(PoolDevice(device, piece, rules) for device in piece.devices)
 
 
-class _Pieces:
+class _PoolSlices:
     """Slices of one generation of a pool; what they hold together is found out once, however many nodes see them."""
 
-    def __init__(self, pieces: Sequence[_Piece]) -> None:
+    def __init__(self, pieces: Sequence[_PoolSlice]) -> None:
         self.pieces = pieces
 
     @cached_property
@@ -214,14 +213,15 @@ class DevicePools:
     def __init__(
         self, slices: Sequence[ResourceSlice], taint_rules: Iterable[DeviceTaintRule], rules: DeviceRules
     ) -> None:
-        tainting = TaintRules(taint_rules if rules.has_taint_rules else ())
-        self._pieces = [_Piece(each, tainting) for each in slices]
+        self._slices = slices
+        self._tainting = TaintRules(taint_rules if rules.has_taint_rules else ())
+        self._pieces = [_PoolSlice(each, self._tainting) for each in slices]
         self._by_node = _SlicesByNode(slices, sees_counters_by_node=rules.sees_counters_by_node)
-        found: dict[PoolKey, dict[int, list[_Piece]]] = {}
+        found: dict[PoolKey, dict[int, list[_PoolSlice]]] = {}
         for piece in self._pieces:
             found.setdefault(piece.pool, {}).setdefault(piece.slice.generation, []).append(piece)
         self._generations = {
-            pool: {number: _Pieces(pieces) for number, pieces in generations.items()}
+            pool: {number: _PoolSlices(pieces) for number, pieces in generations.items()}
             for pool, generations in found.items()
         }
         self._seen: dict[str, tuple[DevicePool, ...]] = {}
@@ -229,8 +229,8 @@ class DevicePools:
 
     def taints_of(self, device: DeviceId) -> tuple[Taint, ...]:
         """The taints that matter of a device; none of one that is in no slice any more."""
-        found = self._devices.get(device)
-        return () if found is None else found.taints
+        own = self._own_taints.get(device)
+        return () if own is None else _hard((*own, *self._tainting.on(device)))
 
     def seen_from(self, node: Node) -> tuple[DevicePool, ...]:
         """The pools in sight of `node`, in the order in which their devices are tried."""
@@ -240,26 +240,24 @@ class DevicePools:
         return known
 
     @cached_property
-    def _devices(self) -> Mapping[DeviceId, PoolDevice]:
-        """The devices as the newest generation of their pool has them."""
-        newest = [generations[max(generations)] for generations in self._generations.values()]
-        return {device.id: device for each in newest for piece in each.pieces for device in piece.devices}
+    def _own_taints(self) -> Mapping[DeviceId, Sequence[Taint]]:
+        return listed_taints(self._slices)
 
     def _gathered(self, node: Node) -> list[DevicePool]:
-        pieces: dict[PoolKey, list[_Piece]] = {}
+        pieces: dict[PoolKey, list[_PoolSlice]] = {}
         for place in self._by_node.seen_from(node):
             pieces.setdefault(self._pieces[place].pool, []).append(self._pieces[place])
         pools = [self._pool(key, found) for key, found in pieces.items()]
         return sorted(pools, key=lambda pool: (pool.has_bindings, pool.key))
 
-    def _pool(self, key: PoolKey, in_sight: list[_Piece]) -> DevicePool:
+    def _pool(self, key: PoolKey, in_sight: list[_PoolSlice]) -> DevicePool:
         """What nodes that see these slices make of the pool."""
         identity = tuple(sorted(map(id, in_sight)))
         if identity not in self._made:
             self._made[identity] = self._make(key, in_sight)
         return self._made[identity]
 
-    def _make(self, key: PoolKey, in_sight: list[_Piece]) -> DevicePool:
+    def _make(self, key: PoolKey, in_sight: list[_PoolSlice]) -> DevicePool:
         newest = max(piece.slice.generation for piece in in_sight)
         kept = sorted((each for each in in_sight if each.slice.generation == newest), key=lambda each: each.slice.name)
         devices = tuple(device for piece in kept for device in piece.devices)
@@ -268,7 +266,7 @@ class DevicePools:
             return DevicePool(key, devices, PoolState.UNKNOWN)
         known, number = generation, kept[0].slice.num_slices
         if len(kept) == number < len(generation.pieces):
-            known = _Pieces(kept)  # the scheduler looks for no further slices of the pool
+            known = _PoolSlices(kept)  # the scheduler looks for no further slices of the pool
         elif len(kept) != number:
             if newest < max(self._generations[key]):
                 return DevicePool(key, (), PoolState.OBSOLETE)
@@ -278,6 +276,10 @@ class DevicePools:
         if len({*names}) < len(names) or known.counters is None:
             return DevicePool(key, devices, PoolState.INVALID)
         return DevicePool(key, devices, PoolState.COMPLETE, known.counters, known.consumers)
+
+
+def _hard(taints: Iterable[Taint]) -> tuple[Taint, ...]:
+    return tuple(taint for taint in taints if taint.effect in _HARD)
 
 
 def _is_defined(use: CounterSet, counters: Mapping[str, Mapping[str, int]]) -> bool:

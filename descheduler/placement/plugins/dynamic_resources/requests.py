@@ -122,7 +122,7 @@ class DeviceSelectors:
         self._seen[device] = seen
         return seen
 
-    def first_miss(self, expressions: tuple[_Expression, ...], device: PoolDevice) -> int | None:
+    def first_failing(self, expressions: tuple[_Expression, ...], device: PoolDevice) -> int | None:
         """The place of the first of them that does not hold for a device, has no value or is not known."""
         for place, each in enumerate(expressions):
             try:
@@ -177,9 +177,9 @@ class AskedDevices:
         """Whether class and request select a device. Raises AttemptError and UnknownAllocation."""
         return self._selectors.select(self._expressions, device)
 
-    def first_miss(self, device: PoolDevice) -> str:
+    def first_failing(self, device: PoolDevice) -> str:
         """The first selector that does not select a device, by its place and text; "" where all do."""
-        place = self._selectors.first_miss(self._expressions, device)
+        place = self._selectors.first_failing(self._expressions, device)
         if place is None:
             return ""
         number = place - len(self._class.selectors) + 1

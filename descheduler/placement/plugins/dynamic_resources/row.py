@@ -12,9 +12,9 @@ from descheduler.placement.configuration.kube_scheduler.plugin_settings import B
 from descheduler.placement.framework.obstacle import Obstacle
 from descheduler.placement.framework.refused_node import RefusedNode
 from descheduler.placement.framework.scheduling_plugin import About, Compares, SchedulingPlugin
+from descheduler.placement.plugins.dynamic_resources.claims.pod_claims import ClaimMark
 from descheduler.placement.plugins.dynamic_resources.parts import ClaimParts
 from descheduler.placement.plugins.dynamic_resources.plugin import DynamicResources, DynamicResourcesScore, on_nodes_of
-from descheduler.placement.plugins.dynamic_resources.pod_claims import ClaimMark
 from descheduler.placement.plugins.dynamic_resources.reasons import DeviceFault
 from descheduler.placement.shadow.placement_class import Mark
 from descheduler.policy.shared_args import Args
@@ -47,7 +47,7 @@ def explain_claims(refused: RefusedNode, obstacle: Obstacle) -> Iterator[str]:
     del obstacle
     found = on_nodes_of(refused.cycle)
     if found is not None:
-        yield from found.misses(refused.node_index)
+        yield from found.why_not(refused.node_index)
 
 
 ROW = SchedulingPlugin(

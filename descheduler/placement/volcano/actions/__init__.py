@@ -1,1 +1,1 @@
-"""Actions of Volcano, a module each, and one table."""
+"""Actions of Volcano that admit jobs and that evict, a module each."""

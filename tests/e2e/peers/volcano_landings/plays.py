@@ -12,12 +12,12 @@ from descheduler.cluster.request import SnapshotRequest
 from descheduler.placement.configuration.volcano import load_volcano_configuration
 from descheduler.placement.needs import landing_annotations
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
-from descheduler.placement.volcano.actions.table import run_cycle
 from descheduler.placement.volcano.jobs import Task
 from descheduler.placement.volcano.plugins.table import VOLCANO_PLUGINS
 from descheduler.placement.volcano.session import Session
 from tests.conformance.volcano.worlds import RandomChoices
 from tests.e2e.kube_api import Object
+from tests.placement.volcano.cycle.cycle import run_cycle
 
 __all__ = ["Play", "Plays"]
 

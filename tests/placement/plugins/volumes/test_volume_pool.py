@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from descheduler.model.selection.labels import LabelSelector
-from descheduler.model.volume_sources import BLOCK, ClaimReference, PersistentVolume, PersistentVolumeClaim
+from descheduler.model.volume_sources import ClaimReference, PersistentVolume, PersistentVolumeClaim
 from descheduler.placement.plugins.volumes.node_sets import NodeSets
 from descheduler.placement.plugins.volumes.volume_pool import NO_VOLUME, Ranks, VolumePool
 from descheduler.placement.shadow.node_table import NodeTable
@@ -54,7 +54,7 @@ def test_volumes_of_one_size_are_taken_in_name_order() -> None:
     [
         pytest.param({"phase": "Released"}, id="one that is not available"),
         pytest.param({"is_deleting": True}, id="one that is being deleted"),
-        pytest.param({"volume_mode": BLOCK}, id="one of another mode"),
+        pytest.param({"volume_mode": "Block"}, id="one of another mode"),
         pytest.param({"attributes_class": "gold"}, id="one of another attributes class"),
         pytest.param({"access_modes": frozenset({"ReadOnlyMany"})}, id="one that lacks an access mode"),
         pytest.param({"claim_ref": ClaimReference("default", "other")}, id="one that is kept for another claim"),

@@ -31,6 +31,7 @@ def test_share_that_is_charged_again_lacks_counters() -> None:
     world = node_object("a"), device_class(), *pieces, old, claim("c", request("r"))
     scheduler = scheduler_of(*world, version=KubeVersion(1, 36))
 
-    misses = [*on_nodes(evaluate(scheduler, claiming("new", "c"))).misses(0)]
+    sentences = [*on_nodes(evaluate(scheduler, claiming("new", "c"))).why_not(0)]
 
-    assert misses == ["resource claim c, request r (count: 1): 1 device: 1 needs more of shared counters than is left"]
+    counters = "1 device: 1 needs more of shared counters than is left"
+    assert sentences == [f"resource claim c, request r (count: 1): {counters}"]

@@ -9,6 +9,7 @@ from descheduler.model.pod import Pod, PodSpec
 from descheduler.model.quantity import ceil_value
 from descheduler.model.resource_claims import CLAIM_KIND, AllocationResult, ClaimAllocation, ResourceClaim
 from descheduler.placement.framework.koordinator.allocation import Allocation
+from descheduler.placement.plugins.dynamic_resources.catalog import DeviceCatalog
 from descheduler.placement.plugins.dynamic_resources.usage import DeviceUsage
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 
@@ -80,6 +81,7 @@ class ClaimGrants:
 
     def __init__(self, cluster: ShadowCluster) -> None:
         self.usage = DeviceUsage()
+        self.catalog = DeviceCatalog(cluster.snapshot)
         claims: Iterable[ResourceClaim] = cluster.snapshot.objects.get(CLAIM_KIND, ())
         self.by_key = {claim.key: GrantedClaim(claim) for claim in claims}
         self._reserved: dict[str, list[Grant]] = {}

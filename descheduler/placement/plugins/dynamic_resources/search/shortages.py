@@ -16,7 +16,7 @@ from descheduler.placement.plugins.dynamic_resources.search.constraints import a
 from descheduler.placement.plugins.dynamic_resources.search.counters import CounterAccounts
 from descheduler.placement.plugins.dynamic_resources.usage import DeviceUsage
 
-__all__ = ["device_misses"]
+__all__ = ["device_shortages"]
 
 _STATES = {
     PoolState.INCOMPLETE: "is incomplete: its driver has not published all ResourceSlices of it",
@@ -46,7 +46,7 @@ _SMALL = _Test("has too little capacity", "have too little capacity", is_meant=F
 _COUNTERS = _Test("needs more of shared counters than is left", "need more of shared counters than is left")
 
 
-def device_misses(
+def device_shortages(
     claims: Sequence[tuple[str, AskedClaim]],
     node: Node,
     pools: Sequence[DevicePool],
@@ -101,8 +101,8 @@ class _Tests:
         """The first test that a device fails for a request."""
         if self._usage.is_taken(device.id) and not asked.has_admin_access:
             return _ALLOCATED
-        if miss := asked.first_miss(device):
-            return _Test(f"fails {miss}", f"fail {miss}", is_meant=False)
+        if selector := asked.first_failing(device):
+            return _Test(f"fails {selector}", f"fail {selector}", is_meant=False)
         if device.reach is not None and not device.reach.holds(self._node.name, self._node.labels):
             return _FAR
         if not self._has_capacity(asked, device):

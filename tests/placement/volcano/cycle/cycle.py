@@ -1,15 +1,15 @@
-"""The actions of Volcano that are modelled, and how a cycle is run."""
+"""The actions of a cycle of Volcano, and how a cycle is run."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from descheduler.placement.volcano.actions.allocate import allocate
-from descheduler.placement.volcano.actions.backfill import backfill
 from descheduler.placement.volcano.actions.enqueue import enqueue
 from descheduler.placement.volcano.actions.preempt import preempt
 from descheduler.placement.volcano.actions.reclaim import reclaim
 from descheduler.placement.volcano.session import Session
+from tests.placement.volcano.cycle.allocate import allocate
+from tests.placement.volcano.cycle.backfill import backfill
 
 __all__ = ["ACTIONS", "run_cycle"]
 
