@@ -62,11 +62,16 @@ class ObjectCalls:
 
     def __init__(self, client: KubeClient) -> None:
         self._client = client
+        self._is_given_up = False
 
     @property
     def client(self) -> KubeClient:
         """What makes the calls."""
         return self._client
+
+    def give_up(self) -> None:
+        """Has every further call that writes raise ExchangeError, with nothing sent. Safe from any thread."""
+        self._is_given_up = True
 
     def read(self, path: str, decode: Callable[[bytes], T], *, query: Mapping[str, str] | None = None) -> T | None:
         """What `decode` makes of the object at `path`, None when there is none. Raises KindForbidden."""
@@ -200,6 +205,8 @@ class ObjectCalls:
         content_type: str = "application/json",
         query: Mapping[str, str] | None = None,
     ) -> RawResponse:
+        if self._is_given_up:
+            raise ExchangeError(f"{method} {path}: not sent, the run has ended")
         return self._client.send(
             method, path, query=query, body=body, max_bytes=OBJECT_BYTES, content_type=content_type
         )

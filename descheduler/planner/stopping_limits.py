@@ -56,9 +56,12 @@ def stopping_limits(
     without_all, least = bound_of(_without(problem, binding))
     if without_all >= figure:
         return None
-    alone = [rule for rule in binding if len(binding) > 1 and bound_of(_without(problem, [rule]))[0] < figure]
-    stopping = alone or binding
-    if stopping != binding:
+    by_one = [(rule, *bound_of(_without(problem, [rule]))) for rule in binding] if len(binding) > 1 else []
+    alone = [(rule, least_without) for rule, without_one, least_without in by_one if without_one < figure]
+    stopping = [rule for rule, _ in alone] or binding
+    if len(alone) == 1:
+        least = alone[0][1]
+    elif len(stopping) < len(binding):
         least = bound_of(_without(problem, stopping))[1]
     return StoppingLimits([rule.name for rule in stopping], least, _most_of_run(stopping))
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import wait
 from datetime import timedelta
 from functools import partial
+from typing import TypeVar
 
 from msgspec.structs import replace
 
@@ -53,8 +54,12 @@ from descheduler.transport.errors import ExchangeError
 
 __all__ = ["JobExecution"]
 
+_T = TypeVar("_T")
+
 _SLICE_SECONDS = 0.1
 """Between two looks at whether the run is halted."""
+_PATIENCE_SECONDS = 1.5
+"""What is under way when the run is halted has that long to come to an end."""
 _UNPLACED_PATIENCE = timedelta(seconds=60)
 """A batch job does not wait for a node as long as a service can: the next run decides again."""
 
@@ -94,6 +99,12 @@ class JobExecution:
     def take_up(self) -> Adopted:
         """Finishes or undoes what earlier runs of the policy left. Raises ExchangeError."""
         keeper = self._keeper(JobTerms())
+        adopted = self._in_time("took up jobs of earlier runs", partial(self._adopt, keeper))
+        tasks = [adopted_task(job, finishes_only=True) for job in adopted.unfinished]
+        outcomes = self._road(keeper).run(tasks)
+        return replace(adopted, num_finished=num_moved(outcomes), outcomes=outcomes)
+
+    def _adopt(self, keeper: JobKeeper) -> Adopted:
         adopted = adopt(
             self._objects,
             self._journal,
@@ -103,10 +114,7 @@ class JobExecution:
             is_users=self._is_users,
             now=self._around.now(),
         )
-        broken = self._journal.fail_broken(self._looks_after_users)
-        tasks = [adopted_task(job, finishes_only=True) for job in adopted.unfinished]
-        outcomes = self._road(keeper).run(tasks)
-        return replace(adopted, num_finished=num_moved(outcomes), outcomes=outcomes, broken=broken)
+        return replace(adopted, broken=self._journal.fail_broken(self._looks_after_users))
 
     def execute(self, evictions: Sequence[PlannedEviction], ledger: LimitLedger | None = None) -> tuple[Outcome, ...]:
         """One outcome for each of `evictions`, which `takes` agrees to, profile by profile.
@@ -129,7 +137,7 @@ class JobExecution:
         if not self._storage.is_first_shard:
             return UsersJobs()
         unclaimed = [job for job in jobs_to_judge(snapshot) if is_unclaimed(job)]
-        asked = [job for job in unclaimed if self._is_users(job)]
+        asked = self._in_time("looked for a koord-descheduler", lambda: [*filter(self._is_users, unclaimed)])
         if not asked:
             return UsersJobs(num_left=sum(job.is_waiting for job in unclaimed))
         name, profile = next(iter(self._profiles.items()))
@@ -138,7 +146,9 @@ class JobExecution:
         now, limits = self._around.now(), self._settings.limits
         judged = judge_jobs(asked, snapshot, args, limits, scope=scope, now=now)
         keeper = self._keeper(_terms(profile))
-        taken = [(each, self._take(each, keeper, name)) for each in judged]
+        taken = self._in_time(
+            "took up PodMigrationJobs of users", lambda: [(each, self._take(each, keeper, name)) for each in judged]
+        )
         going = [(each, task) for each, task in taken if isinstance(task, JobTask)]
         ended = self._road(keeper).run([task for _, task in going])
         outcomes = [each for _, each in taken if isinstance(each, Outcome)]
@@ -146,14 +156,19 @@ class JobExecution:
         in_vain = (_unheeded(args, each, task) for each, task in going if each.may_evict)
         return replace(made, unheeded=tuple(filter(None, in_vain)))
 
-    def _read_in_time(self, job: MigrationJob) -> MigrationJob | None:
-        """`job` as it is kept now, None when it is gone. Raises ExchangeError, also once the run is halted."""
-        reading = self._around.calls.submit(partial(self._journal.read, job))
-        while not reading.done():
-            if self._around.halted() is not None:
-                raise ExchangeError(f"the run ended while it read PodMigrationJob {job.name}")
-            wait([reading], timeout=_SLICE_SECONDS)
-        found: MigrationJob | None = reading.result()
+    def _in_time(self, doing: str, work: Callable[[], _T]) -> _T:
+        """What `work` comes to, which is left behind soon after the run is halted, and writes nothing from then on.
+
+        Raises what `work` raises, and ExchangeError where the run ended while it was `doing` that.
+        """
+        under_way, patience = self._around.calls.submit(work), _PATIENCE_SECONDS
+        while not under_way.done():
+            wait([under_way], timeout=_SLICE_SECONDS)
+            patience -= _SLICE_SECONDS if self._around.halted() is not None else 0.0
+            if patience <= 0.0:
+                self._objects.give_up()
+                raise ExchangeError(f"the run ended while it {doing}")
+        found: _T = under_way.result()
         return found
 
     def _take(self, judged: JudgedJob, keeper: JobKeeper, profile: str) -> JobTask | Outcome:
@@ -161,7 +176,7 @@ class JobExecution:
         decision, pod = judged.decision, judged.decision.pod
         if judged.waits:
             return left_job(judged, profile)
-        if (job := self._read_in_time(decision.job)) is None:
+        if (job := self._journal.read(decision.job)) is None:
             return left_job(judged, profile, OutcomeCode.JOB_DELETED, "another client deleted the PodMigrationJob")
         if judged.may_evict and pod is not None and not job.pod_uid:  # a later pod of this name is another one
             job = keeper.save(job, replace(job, pod_uid=pod.uid)) or job

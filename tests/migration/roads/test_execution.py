@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
 from descheduler.eviction.checks.limits import RunLimits
 from descheduler.eviction.migration_controller.args import MigrationControllerArgs
+from descheduler.kube.background import BackgroundCalls
 from descheduler.kube.evict import EvictionClient
 from descheduler.migration.dispatch.limits import LimitLedger
+from descheduler.migration.dispatch.surroundings import HALTED, CallRunner
 from descheduler.migration.roads.execution import JobExecution
 from descheduler.migration.room.choice import JobProfile, choose
 from descheduler.migration.room.offer import ClusterOffer
 from descheduler.migration.settings import DispatchSettings, JobStorage
+from descheduler.migration.store.journal import NewJob
 from descheduler.plan.outcome import OutcomeCode
 from descheduler.plan.planned import PlannedEviction, PlannedRoom
+from descheduler.transport.errors import ExchangeError
 from tests.living.builders import budget, deployment, living_cluster, node
+from tests.living.faults import FaultyWay
 from tests.migration.roads.playing import Play
 
 OFFER = ClusterOffer(has_jobs=True, has_reservations=True)
+_OVER = OutcomeCode.DEADLINE, HALTED[OutcomeCode.DEADLINE]
 
 
 def execution(play: Play) -> JobExecution:
@@ -82,3 +95,32 @@ def test_limits_count_pods_that_left_and_those_alone() -> None:
     outcomes = execution(play).execute([play.task(pod).eviction for pod in cluster.pods()], ledger)
 
     assert [outcome.code for outcome in outcomes] == [OutcomeCode.BUDGET, OutcomeCode.DONE, OutcomeCode.LIMIT]
+
+
+def test_jobs_that_are_taken_up_when_the_run_is_over_are_left_to_the_next_run() -> None:
+    cluster = living_cluster(2, [deployment("a", 1, on=["n1"], scheduler="koord-scheduler")])
+    name, uid = (cluster.pods("a")[0]["metadata"][key] for key in ("name", "uid"))
+    Play(cluster).create(NewJob("shop", name, uid, "ReservationFirst", "a reason", "Plugin", "koordinator"))
+    passage, is_over, answered = FaultyWay(cluster.api), threading.Event(), threading.Event()
+    passage.before("GET", name, lambda: [each() for each in (is_over.set, answered.wait)])
+    with left_behind() as calls:
+        play = Play(cluster, calls=calls, halted=lambda: _OVER if is_over.is_set() else None).through(passage)
+
+        with pytest.raises(ExchangeError, match="the run ended while it took up jobs of earlier runs"):
+            execution(play).take_up()
+
+        answered.set()
+
+    assert [job.has_ended for job in play.jobs()] == [False]
+    assert len(Play(cluster).take_up().undone) == 1
+
+
+@contextmanager
+def left_behind() -> Iterator[CallRunner]:
+    """A thread for calls, which has come to its end at the end."""
+    calls = BackgroundCalls[Any](1, name="left behind")
+    yield calls
+    calls.close()
+    for thread in threading.enumerate():
+        if thread.name.startswith("left behind"):
+            thread.join()

@@ -58,12 +58,16 @@ def _limit_rows(drains: Drains, nodes: Ints, opened: Ints) -> Iterator[tuple[Int
 def _class_rows(drains: Drains, nodes: Ints, opened: Ints) -> Iterator[tuple[Ints, int]]:
     """The rows of `_room_rows` for the sets of nodes that most is confined to, as a share of their room."""
     problem = drains.problem
-    used = np.unique(problem.pod_class[np.isin(problem.assignment, nodes)])
-    sets = np.unique(problem.allowed[used] & drains.is_used, axis=0)
+    pods = np.flatnonzero(np.isin(problem.assignment, nodes))
+    used, of_class = np.unique(problem.pod_class[pods], return_inverse=True)
+    need = np.zeros((len(used), problem.need.shape[1]))
+    np.add.at(need, of_class, problem.need[pods])
+    open_to = problem.allowed[used] & drains.is_used
+    sets = np.unique(open_to, axis=0)
     ranked: list[tuple[float, int]] = []
     for number, inside in enumerate(sets):
         if not inside.all() and inside.any():
-            confined = drains.usage_of(_confined(drains, inside))[:, nodes].sum(axis=1)
+            confined = need[~(open_to & ~inside).any(axis=1)].sum(axis=0)
             room = np.maximum(_room(drains)[:, inside].sum(axis=1), 1.0)
             ranked.append((-float((confined / room).max()), number))
     for _, number in sorted(ranked)[:_MOST_CLASSES]:
