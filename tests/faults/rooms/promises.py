@@ -17,6 +17,7 @@ _EXPLAINS_FAILURE = (
 
 _FULL = "cannot write to standard output"
 _STOPPED = 4
+_CHANGING, _ENOUGH_WRITES = ("PATCH", "DELETE"), 3
 
 
 def nothing_foreign(history: History) -> Iterator[str]:
@@ -68,7 +69,8 @@ def nothing_is_left(history: History) -> Iterator[str]:
     Of what an earlier run has created as much is promised by one that ends well. A last call for the object that met a
     fault excuses its being there, as does a Lease in other hands, or one that may have run out because the machine
     stalled, and a creation that took effect late. A job also stays for its room, where the last call for that met a
-    fault. Room stays whose job somebody deleted after the run had looked for it the last time.
+    fault, and where the last three writes of it have met one. Room stays whose job somebody deleted after the run had
+    looked for it the last time.
     """
     for run in history.runs:
         if run.was_ended or any(tenure.is_seized for tenure in history.tenures):
@@ -109,6 +111,8 @@ def _is_excused(history: History, run: Run, found: LeftOver) -> bool:
         return True
     if found.kind == "job" and _had_fault(_last_call(history, run, lambda about: about.endswith(found.job_uid))):
         return True
+    if found.kind == "job" and _was_tried(history, run, found):
+        return True
     if found.kind == "room" and (deletion := history.deletions.get(found.job_uid)):
         last = _last_call(history, run, lambda about: about == deletion.path)
         if last is not None and last.at < deletion.at:
@@ -118,6 +122,13 @@ def _is_excused(history: History, run: Run, found: LeftOver) -> bool:
 
 def _had_fault(last: Request | None) -> bool:
     return last is not None and bool(last.fault) and last.method != "POST"
+
+
+def _was_tried(history: History, run: Run, job: LeftOver) -> bool:
+    """Whether the last writes of the job, several of them, have met faults: each is followed by a look at it."""
+    writes = [r for r in history.requests if r.run == run.index and r.about == job.path and r.method in _CHANGING]
+    last = sorted(writes, key=lambda request: request.number)[-_ENOUGH_WRITES:]
+    return len(last) == _ENOUGH_WRITES and all(request.fault for request in last)
 
 
 def _ended_well(run: Run) -> bool:

@@ -49,6 +49,13 @@ def asked_last(method: str, path: str, fault: str) -> list[Any]:
     return [*sound_reading(), request("room", method=method, about=path, fault=fault)]
 
 
+def written_in_vain(times: int) -> list[Any]:
+    """The calls of a run that tried so often to end its job, and looked at it each time."""
+    tries = [("PATCH", "reset (no effect)"), ("GET", "")] * times
+    calls = [request("job status", method=method, about=JOB, fault=fault) for method, fault in tries]
+    return [*sound_reading(), *(replace(call, number=number) for number, call in enumerate(calls, 1))]
+
+
 def second_run(exit_code: int, *found: LeftOver) -> History:
     """A killed run that left these objects, and another one that left them too."""
     killed = run(exit_code=137, signals=[(1.0, "SIGKILL")])
@@ -109,6 +116,7 @@ BROKEN: list[tuple[str, str, Callable[[], History]]] = [
         LEFT,
         lambda: left(room(), requests=asked_last("DELETE", ROOM, "")),
     ),
+    ("a job that was given up after two writes", LEFT, lambda: left(job(), requests=written_in_vain(2))),
     ("a job whose room had been seen", LEFT, lambda: left(job(), requests=asked_last("GET", ROOM, ""))),
     (
         "a job when the room of another one could not be read",
@@ -189,6 +197,7 @@ KEPT: list[tuple[str, Callable[[], History]]] = [
         "a job whose room could not be read at the last",
         lambda: left(job(), requests=asked_last("GET", ROOM, "reset (after the effect)")),
     ),
+    ("a job whose last three writes met faults", lambda: left(job(), requests=written_in_vain(3))),
     (
         "a job of a stopped run whose Lease may have run out",
         lambda: left(job(), runs=[run(exit_code=4, stalled_seconds=1.5)], effects=[], terms=LEASED),
