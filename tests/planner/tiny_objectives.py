@@ -14,7 +14,7 @@ from tests.builders import Object
 from tests.planner.tiny_states import FinalStates, Term
 from tests.planner.tiny_worlds import CAPACITY, GPU, NUM_GPUS, PRICE, TinyPod, TinyTraits, TinyWorld
 
-__all__ = ["OBJECTIVES", "TinyObjective", "load"]
+__all__ = ["OBJECTIVES", "Limit", "TinyObjective", "load"]
 
 _TARGET = 7
 """CPUs of a node that balancing is to leave in use at most."""
@@ -74,6 +74,20 @@ def _state_cost(states: FinalStates) -> Term:
     return sum(need[pod] * states.world.prices[node] * variable for (pod, node), variable in states.at.items())
 
 
+def _cost(world: TinyWorld, final: Mapping[str, str]) -> int:
+    return sum(pod.need * world.prices[final[pod.name]] for pod in world.pods)
+
+
+def _state_gains(states: FinalStates) -> Term:
+    """The cost, where pods go to nodes that cost less than their own."""
+    prices = states.world.prices
+    for pod in states.world.pods:
+        for name in prices:
+            if name != pod.node and prices[name] >= prices[pod.node]:
+                states.model.add(states.at[pod.name, name] == 0)
+    return _state_cost(states)
+
+
 def _num_with_pods(world: TinyWorld, final: Mapping[str, str], names: Sequence[str]) -> int:
     return len(set(final.values()) & set(names))
 
@@ -87,6 +101,17 @@ def _state_violations(states: FinalStates) -> Term:
             too_many.append(states.model.new_int_var(0, len(world.pods), ""))
             states.model.add(too_many[-1] >= states.count(app, [name]) - 1)
     return on_old + sum(too_many)
+
+
+def _selected(world: TinyWorld) -> list[TinyPod]:
+    """Pods on old nodes; of those that keep apart on another one, all but the last by name."""
+    last = {(pod.app, pod.node): pod.name for pod in sorted(world.pods, key=lambda pod: pod.name)}
+    apart = [pod for pod in world.pods if pod.app in world.apart and pod.name != last[pod.app, pod.node]]
+    return [pod for pod in world.pods if pod.node in world.old or pod in apart]
+
+
+def _state_selected(states: FinalStates) -> Term:
+    return sum(states.at[pod.name, pod.node] for pod in _selected(states.world))
 
 
 def _violations(world: TinyWorld, final: Mapping[str, str]) -> int:
@@ -147,6 +172,15 @@ def _stranded(world: TinyWorld, cpus: int, gpus: int) -> int:
 
 
 @dataclass(frozen=True)
+class Limit:
+    """What plans do not do, as `text` says, and figures of plans that do not, as in `TinyObjective`."""
+
+    text: str
+    state: Callable[[FinalStates], Term]
+    figure: Callable[[TinyWorld, Mapping[str, str]], int]
+
+
+@dataclass(frozen=True)
 class TinyObjective:
     """What a policy says, the figure of the exact model and that of a final state (pod → node).
 
@@ -161,6 +195,7 @@ class TinyObjective:
     strategies: Mapping[str, Object] = field(default_factory=dict)
     scale: Callable[[TinyWorld], int] | None = lambda _: 1
     """How many of the figure are one in reports; None where reports count otherwise."""
+    limit: Limit | None = None
 
 
 OBJECTIVES: Mapping[str, TinyObjective] = {
@@ -194,8 +229,9 @@ OBJECTIVES: Mapping[str, TinyObjective] = {
         "reduceCost",
         {"nodeCost": {"label": PRICE}},
         _state_cost,
-        lambda world, final: sum(pod.need * world.prices[final[pod.name]] for pod in world.pods),
+        _cost,
         scale=None,
+        limit=Limit("each eviction has to gain something by itself", _state_gains, _cost),
     ),
     "reduceFragmentation": TinyObjective(
         "reduceFragmentation",
@@ -212,6 +248,11 @@ OBJECTIVES: Mapping[str, TinyObjective] = {
         _violations,
         TinyTraits(has_old=True, breaks_apart=True),
         {"RemovePodsViolatingNodeTaints": {}, "RemovePodsViolatingInterPodAntiAffinity": {}},
+        limit=Limit(
+            "strategies select another pod",
+            _state_selected,
+            lambda world, final: sum(final[pod.name] == pod.node for pod in _selected(world)),
+        ),
     ),
     "repairViolations of spread": TinyObjective(
         "repairViolations",

@@ -1,8 +1,8 @@
 """Plans for tiny clusters, through the command line, beside the best of all final states of an exact model.
 
 `python -m tests.planner.tiny_plans --objective drainNodes --worlds 200` plans that many and tells how many plans reach
-it; without an objective it does so for each of them. The exact model knows nothing of an order: where a plan is worse,
-moves may be in each other's way.
+it; without an objective it does so for each of them. Where a plan is worse, it tells why: no order of moves leads to
+the best final state, a limit of the objective, or a deficit of the planner.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import io
 import json
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,11 +23,12 @@ from ortools.sat.python import cp_model
 from descheduler.cli.main import main
 from tests.planner.choosing import choosing_policy
 from tests.planner.tiny_objectives import OBJECTIVES, load
-from tests.planner.tiny_states import FinalStates
+from tests.planner.tiny_states import FinalStates, Term
 from tests.planner.tiny_worlds import CAPACITY, NUM_GPUS, TinyWorld, make_tiny_world
 
-__all__ = ["OBJECTIVES", "Planned", "best", "fault_of", "planned", "world_of"]
+__all__ = ["DEFICIT", "OBJECTIVES", "Planned", "Reached", "best", "fault_of", "planned", "why_worse", "world_of"]
 
+DEFICIT = "a better plan is possible"
 _SOMEWHERE = "somewhere"
 """Of a pod that is pending and has room without a plan."""
 
@@ -76,11 +77,14 @@ def planned(case: str, world: TinyWorld, *, chooses: bool = True) -> Planned:
     return Planned({**document["goal"], **goal, "status": document["goal"]["status"]}, final, reached)
 
 
-def best(case: str, world: TinyWorld, *, in_order: bool = False) -> Reached:
-    """The best of all final states, whatever the scheduler prefers; `in_order`: of those to which moves can lead."""
+def best(case: str, world: TinyWorld) -> Reached:
+    """The best of all final states, whatever the scheduler prefers."""
+    return _least(OBJECTIVES[case].state, world)
+
+
+def _least(state: Callable[[FinalStates], Term], world: TinyWorld, *, in_order: bool = False) -> Reached:
     states = FinalStates(world)
-    evictions = cp_model.LinearExpr.sum(list(states.moves.values()))
-    figure = OBJECTIVES[case].state(states)
+    evictions, figure = cp_model.LinearExpr.sum(list(states.moves.values())), state(states)
     if in_order:
         states.in_order()
     states.model.minimize(cp_model.LinearExpr.weighted_sum([figure, evictions], [len(world.pods) + 1, 1]))
@@ -135,13 +139,17 @@ def _in_units(figure: int, scale: int) -> float:
     return figure * 10**6 // scale / 10**6
 
 
-def _why_worse(case: str, world: TinyWorld, plan: Planned, *, chooses: bool) -> str:
-    """What keeps a plan from the best final state: no order of moves leads to a better one than the plan's, or nothing
-    that is known, where a plan could be better. Where the scheduler chooses the nodes, orders do not tell."""
-    if not chooses:
-        return "worse where the scheduler chooses"
-    in_order = best(case, world, in_order=True)
-    return "no order leads to better" if plan.reached <= in_order else f"{in_order} is possible in order"
+def why_worse(case: str, world: TinyWorld, plan: Planned) -> str:
+    """What keeps a plan that chooses nodes from the best final state: moves one after the other lead to none that is
+    better than the plan's, or a limit of the objective. Else a deficit of the planner."""
+    if plan.reached <= _least(OBJECTIVES[case].state, world, in_order=True):
+        return "no order leads to it"
+    limit = OBJECTIVES[case].limit
+    if limit is not None:
+        reached = Reached(limit.figure(world, plan.final), plan.reached.num_evictions)
+        if reached <= _least(limit.state, world, in_order=True):
+            return limit.text
+    return DEFICIT
 
 
 def _compare(case: str, num_worlds: int, *, chooses: bool) -> int:
@@ -153,11 +161,11 @@ def _compare(case: str, num_worlds: int, *, chooses: bool) -> int:
         if fault := fault_of(case, world, plan):
             num_faults += 1
             print(f"{case}, world {seed}: {fault}", flush=True)
-        kind = "equal"
+        kind = "equal to the best"
         if plan.reached > optimum:
-            kind = _why_worse(case, world, plan, chooses=chooses)
-            print(f"{case}, world {seed}: {plan.reached}, {optimum} is a final state; {kind}", flush=True)
-        counts[f"{kind}, {plan.goal['status']}"] += 1
+            kind = why_worse(case, world, plan) if chooses else "worse"
+            print(f"{case}, world {seed}: {plan.reached}, the best is {optimum}; {kind}", flush=True)
+        counts[f"{kind} ({plan.goal['status']})"] += 1
     print(f"{case}: {', '.join(f'{number} {what}' for what, number in sorted(counts.items()))}", flush=True)
     return num_faults
 

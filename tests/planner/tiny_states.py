@@ -59,7 +59,7 @@ class FinalStates:
         """How many more pods of an app are in `zone` than in `other`."""
         zones = self.world.zones
         in_zone, in_other = ([name for name in zones if zones[name] == each] for each in (zone, other))
-        return self.count(app, in_zone) - self.count(app, in_other)
+        return cp_model.LinearExpr.weighted_sum([self.count(app, in_zone), self.count(app, in_other)], [1, -1])
 
     def arrivals(self, node: str) -> list[cp_model.IntVar]:
         """Variables of pods that come to a node."""
@@ -81,8 +81,8 @@ class FinalStates:
         order = _Order(self)
         for pod, name in product(self.world.pods, self.world.prices):
             if pod.node != name and (pod.name, name) in self.at:
-                for rule in order.rules(pod, name):
-                    self.model.add(rule).only_enforce_if(self.at[pod.name, name])
+                for terms, most in order.rules(pod, name):
+                    self.model.add(cp_model.LinearExpr.sum(terms) <= most).only_enforce_if(self.at[pod.name, name])
 
     def _of(self, app: str) -> list[TinyPod]:
         return [pod for pod in self.world.pods if pod.app == app]
@@ -113,19 +113,19 @@ class _Order:
         self._model.add_implication(both, other)
         return both
 
-    def rules(self, pod: TinyPod, node: str) -> Iterator[cp_model.BoundedLinearExpression | bool]:
-        """What holds where the pod comes to that node."""
+    def rules(self, pod: TinyPod, node: str) -> Iterator[tuple[Sequence[Term], int]]:
+        """What holds where the pod comes to that node: the sum of terms and what it is at most."""
         others, world = [other for other in self._states.world.pods if other is not pod], self._states.world
         there = {other.name: self._there.get((pod.name, other.name, node), 0) for other in others}
-        yield sum(other.need * there[other.name] for other in others) <= CAPACITY - pod.need
-        yield sum(other.gpus * there[other.name] for other in others) <= NUM_GPUS - pod.gpus
+        yield [other.need * there[other.name] for other in others], CAPACITY - pod.need
+        yield [other.gpus * there[other.name] for other in others], NUM_GPUS - pod.gpus
+        mates = [other for other in others if other.app == pod.app]
         if pod.app in world.apart:
-            yield sum(there[other.name] for other in others if other.app == pod.app) <= 0
+            yield [there[other.name] for other in mates], 0
         if pod.app in world.spread:
             zone = world.zones[node]
-            counts = dict.fromkeys(world.zones.values(), cp_model.LinearExpr.sum([]))
-            for name, other in product(world.zones, others):
-                if other.app == pod.app:
-                    counts[world.zones[name]] += self._there.get((pod.name, other.name, name), 0)
-            more = sum(count if each == zone else -count for each, count in counts.items())
-            yield more <= (-1 if world.zones.get(pod.node) == zone else 0)
+            more = [
+                self._there.get((pod.name, other.name, name), 0) * (1 if world.zones[name] == zone else -1)
+                for name, other in product(world.zones, mates)
+            ]
+            yield more, -1 if world.zones.get(pod.node) == zone else 0
