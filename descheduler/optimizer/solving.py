@@ -13,10 +13,10 @@ from descheduler.optimizer.arrays import Ints
 from descheduler.optimizer.cp_sat.solve import solve_neighbourhood
 from descheduler.optimizer.limits import Budget, Ending, Limits
 from descheduler.optimizer.objective import Neighbourhood, Objective, Value
-from descheduler.optimizer.order.orderable import OrderSearch
 from descheduler.optimizer.order.ordering import Ordered, order_moves
 from descheduler.optimizer.order.replay import replay
 from descheduler.optimizer.order.waves import Reassignment
+from descheduler.optimizer.orderable import OrderSearch
 from descheduler.optimizer.problem import Problem
 from descheduler.optimizer.search import Incumbent, Search, SearchTask, Ties
 from descheduler.optimizer.workers import search_in_processes
