@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import dataclasses
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
+from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.arrays import Ints
-from descheduler.optimizer.limits import Ending, Limits
-from descheduler.optimizer.objective import Objective, Value
+from descheduler.optimizer.cp_sat.solve import solve_neighbourhood
+from descheduler.optimizer.limits import Budget, Ending, Limits
+from descheduler.optimizer.objective import Neighbourhood, Objective, Value
 from descheduler.optimizer.order.ordering import Ordered, order_moves
 from descheduler.optimizer.order.replay import replay
 from descheduler.optimizer.order.waves import Reassignment
+from descheduler.optimizer.orderable import OrderSearch
 from descheduler.optimizer.problem import Problem
-from descheduler.optimizer.rules import MoveLimit
 from descheduler.optimizer.search import Incumbent, Search, SearchTask, Ties
 from descheduler.optimizer.workers import search_in_processes
 
@@ -25,6 +25,10 @@ __all__ = ["ReplayError", "SearchProgress", "Solution", "find_assignment", "solv
 
 _SHARE_BEFORE_ORDER = 0.85
 """Of the limits; the rest is for two searches more where not all moves of the first can be put in order."""
+_SHARE_IN_ORDER = 0.3
+"""Of the limits, for one search more of a small problem of which no order leads to the best assignment."""
+_MOST_IN_ORDER = 20_000
+"""Pairs of pods times nodes up to which a problem is small."""
 
 
 class ReplayError(Exception):
@@ -92,7 +96,9 @@ def find_assignment(
     on_progress: Callable[[SearchProgress], None] = lambda progress: None,
 ) -> Ints:
     """The best assignment found, int64[P], of which no order may lead there. Arguments as in `solve`."""
-    return _Run(problem, objectives, seed, num_workers, None, is_cancelled, on_progress).search(problem, limits, hint)
+    return _Run(problem, objectives, limits, seed, num_workers, None, is_cancelled, on_progress).search(
+        problem, limits, hint
+    )
 
 
 def solve(
@@ -119,47 +125,15 @@ def solve(
     With a limit of work and none of time, equal arguments give equal plans; more workers give others.
     Raises ValueError for an objective that does not fit the problem, and ReplayError for a defect of the optimizer.
     """
-    run = _Run(problem, objectives, seed, num_workers, ties, is_cancelled, on_progress)
+    run = _Run(problem, objectives, limits, seed, num_workers, ties, is_cancelled, on_progress)
     order = partial(order_moves, max_per_wave=max_per_wave, may_bounce=may_bounce)
-    ordered = order(problem, run.search(problem, limits.scaled(_SHARE_BEFORE_ORDER), hint))
-    if ordered.blocked:
-        ordered = _best_with_order(run, problem, ordered, limits.scaled((1.0 - _SHARE_BEFORE_ORDER) / 2), order)
+    found = run.search(problem, limits.scaled(_SHARE_BEFORE_ORDER), hint)
+    again = OrderSearch(problem, run.search, run.search_in_order, run.value, order)
+    ordered = again.best(found, limits.scaled((1.0 - _SHARE_BEFORE_ORDER) / 2))
     faults = replay(problem, ordered.waves, ordered.assignment)
     if faults:
         raise ReplayError("; ".join(faults[:5]))
     return run.plan(ordered)
-
-
-def _best_with_order(
-    run: _Run, problem: Problem, ordered: Ordered, limits: Limits, order: Callable[[Problem, Ints], Ordered]
-) -> Ordered:
-    """The best of three: `ordered`, of which some moves are blocked, and two plans more, each searched within `limits`.
-
-    The one holds all resources at both ends, so that it can be carried out in any order. The other is on top of what is
-    not blocked, unless the problem itself holds resources at both ends: the moves made first would give them back.
-    """
-    careful = dataclasses.replace(problem, both_ends=np.ones_like(problem.both_ends))
-    plans = [ordered, order(problem, run.search(careful, limits, ordered.assignment))]
-    if not problem.both_ends.any():
-        after = _problem_after(problem, ordered.assignment)
-        plans.append(ordered.then(order(after, run.search(after, limits, None))))
-    return min(plans, key=lambda each: run.value(each.assignment))
-
-
-def _problem_after(problem: Problem, reached: Ints) -> Problem:
-    """What is left to plan once the moves to `reached` are made, which stand: no pod is moved a second time."""
-    moved = problem.moved(reached)
-    return dataclasses.replace(
-        problem,
-        assignment=reached,
-        evictable=problem.evictable & (reached == problem.assignment),
-        rules=tuple(_left_of(rule, moved) if isinstance(rule, MoveLimit) else rule for rule in problem.rules),
-    )
-
-
-def _left_of(rule: MoveLimit, moved: Ints) -> MoveLimit:
-    """What the pods `moved` leave of the limit."""
-    return dataclasses.replace(rule, limit=rule.limit - rule.count(moved))
 
 
 def _joint_value(values: Sequence[Value]) -> Value:
@@ -182,23 +156,23 @@ class _Run:
         self,
         problem: Problem,
         objectives: Objective | Sequence[Objective],
+        limits: Limits,
         seed: int,
         num_workers: int,
         ties: Ties | None,
         is_cancelled: Callable[[], bool],
         on_progress: Callable[[SearchProgress], None],
     ) -> None:
-        self._started = time.monotonic()
         self._problem = problem
         self._objectives = tuple(objectives) if isinstance(objectives, Sequence) else (objectives,)
         self._seed, self._num_workers, self._ties = seed, num_workers, ties
         self._is_cancelled, self._on_progress = is_cancelled, on_progress
+        self.budget = Budget(limits, is_cancelled)
         self._prepared = [objective.prepare(problem) for objective in self._objectives]
         self._before = self.value(problem.assignment)
         self._bound = _joint_value([prepared.bound() for prepared in self._prepared])
         self._best = self._before
         self._first_seconds = 0.0
-        self._work = 0.0
         self._endings = set[Ending]()
 
     def value(self, assignment: Ints) -> Value:
@@ -215,10 +189,31 @@ class _Run:
             found, work, ending = self._search(
                 SearchTask(problem, objective, each, self._seed, start, hint, self._ties)
             )
-            self._work += work
+            self.budget.spend(work)
             self._endings.add(ending)
             start, hint = found.assignment, None
         return problem.assignment if start is None else start
+
+    def search_in_order(self) -> Ints | None:
+        """The best assignment of a small problem to which some order of moves leads; None where it is not small, or
+        has several objectives."""
+        problem, pods = self._problem, np.flatnonzero(self._problem.evictable)
+        if len(self._prepared) > 1 or len(pods) ** 2 * problem.num_nodes > _MOST_IN_ORDER:
+            return None
+        placement, limits = Arrangement(problem), self.budget.share(_SHARE_IN_ORDER)
+        solved = solve_neighbourhood(
+            self._prepared[0],
+            placement,
+            Neighbourhood(np.arange(problem.num_nodes), pods),
+            work_limit=float("inf") if limits.work is None else limits.work,
+            seconds_limit=float("inf") if limits.seconds is None else limits.seconds,
+            seed=self._seed,
+            in_order=True,
+        )
+        self.budget.spend(solved.work)
+        for pod, node in solved.changes:
+            placement.move(pod, node)
+        return placement.at
 
     def _search(self, task: SearchTask) -> tuple[Incumbent, float, Ending]:
         """The best that is found, the work that it took, and what ended it."""
@@ -236,7 +231,7 @@ class _Run:
         value = self.value(incumbent.assignment)
         if value >= self._best:
             return
-        seconds = time.monotonic() - self._started
+        seconds = self.budget.seconds
         self._best = value
         self._first_seconds = self._first_seconds or seconds
         num_moves = len(self._problem.moved(incumbent.assignment))
@@ -252,8 +247,8 @@ class _Run:
             value_before=self._before,
             value=self.value(ordered.assignment),
             bound=self._bound,
-            seconds=time.monotonic() - self._started,
+            seconds=self.budget.seconds,
             first_seconds=self._first_seconds,
-            work=self._work,
+            work=self.budget.spent,
             endings=frozenset(self._endings),
         )

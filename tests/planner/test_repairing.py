@@ -12,6 +12,7 @@ from descheduler.cycle.decide import decide
 from descheduler.cycle.deciding import RunSetting
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.documents.problems import PolicyError
+from descheduler.model.node import ZONE_LABEL as ZONE
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.plan.decisions import Decisions
@@ -30,6 +31,7 @@ from tests.builders import (
 )
 from tests.eviction.drained_gangs import policy_of, snapshot_of, train
 from tests.placement.plugins.coscheduling.worlds import group_of
+from tests.planner.choosing import choosing_policy
 from tests.strategies.runs import evicted, refused, run_plugin
 
 TAINTS = "RemovePodsViolatingNodeTaints"
@@ -37,6 +39,7 @@ AFFINITY = "RemovePodsViolatingNodeAffinity"
 DUPLICATES = "RemoveDuplicates"
 RESERVATION = "RemovePodsViolatingNodeReservation"
 ANTI_AFFINITY = "RemovePodsViolatingInterPodAntiAffinity"
+SPREAD = "RemovePodsViolatingTopologySpreadConstraint"
 ARGS: Mapping[str, Object] = {
     TAINTS: {},
     AFFINITY: {"nodeAffinityType": ["requiredDuringSchedulingIgnoredDuringExecution"]},
@@ -343,3 +346,19 @@ def test_equal_input_gives_equal_plans() -> None:
     first, second = (run(*ssd_full(), AFFINITY) for _ in range(2))
 
     assert evicted(first) == evicted(second)
+
+
+def test_replacements_count_for_spread_where_migration_controller_filters() -> None:
+    """Its filter refuses replacements of pods that migrate; they are in their domain all the same."""
+    nodes = [make_node(name, cpu="10", labels={ZONE: f"zone-{name}"}) for name in "ab"]
+    selector = {"matchLabels": {"app": "web"}}
+    constraint = {"maxSkew": 1, "topologyKey": ZONE, "whenUnsatisfiable": "DoNotSchedule", "labelSelector": selector}
+    facts = {"labels": {"app": "web"}, "spread": [constraint]}
+    pods = [make_pod(f"web-{number}", owners=[f"ReplicaSet/{number}"], **facts) for number in range(3)]
+    policy = choosing_policy({"repairViolations": {"strategies": [SPREAD]}})
+    policy["profiles"][0]["pluginConfig"].append({"name": SPREAD, "args": {}})
+
+    decisions = run_plugin("MigrationPlanner", nodes, pods, policy=policy)
+
+    assert len(evicted(decisions)) == 1
+    assert goal_of(decisions).levels == (Level("violations left", 1, 0, 0),)

@@ -42,16 +42,19 @@ _Domained = AtMost | MaxSkew | MinDomains | Together
 class _Domains:
     """Of one rule: the model's variables for each group and domain, and how many other pods are there.
 
-    `arrivals` are the variables of pods that are in another domain now.
+    `arrivals` are the variables of pods that are in another domain now, `foreign` of those that were before the plan.
     """
 
     def __init__(self, model: NodeModel, placement: Arrangement, rule: _Domained) -> None:
         self._group, self._domain, self._at = rule.group, rule.domain, placement.at
+        self._origins = placement.origins
         self._own = np.zeros(len(placement.at), bool)
         self._own[model.pods] = True
         self.variables: dict[tuple[int, int], list[cp_model.IntVar]] = defaultdict(list)
         self.arrivals: dict[tuple[int, int], list[cp_model.IntVar]] = defaultdict(list)
+        self.foreign: dict[tuple[int, int], list[cp_model.IntVar]] = defaultdict(list)
         self._own_now: dict[tuple[int, int], int] = defaultdict(int)
+        self._own_before: dict[tuple[int, int], int] = defaultdict(int)
         for pod in model.pods:
             self._add(model, pod)
         self._others: dict[int, dict[int, int]] = {}
@@ -60,13 +63,17 @@ class _Domains:
         group, now = int(self._group[pod]), int(self._at[pod])
         if group < 0:
             return
+        before = self.domain_of(int(self._origins[pod]))
         self._own_now[group, self.domain_of(now)] += 1
+        self._own_before[group, before] += 1
         for node in model.options[pod]:
             domain = self.domain_of(node)
             if domain >= 0:
                 self.variables[group, domain].append(model.at[pod, node])
                 if domain != self.domain_of(now):
                     self.arrivals[group, domain].append(model.at[pod, node])
+                if domain != before:
+                    self.foreign[group, domain].append(model.at[pod, node])
 
     def domain_of(self, node: int) -> int:
         """-1 for pending pods and nodes outside of all domains."""
@@ -92,6 +99,18 @@ class _Domains:
         """How many of the model's pods of `group` are in `domain` now."""
         return self._own_now.get((group, domain), 0)
 
+    def count_before(self, group: int, domain: int) -> int:
+        """How many pods of `group` would be in `domain` with the model's where they were before the plan."""
+        return self.others(group, domain) + self._own_before.get((group, domain), 0)
+
+    def has_foreign_others(self, group: int, domain: int) -> bool:
+        """Whether a pod of `group` that is not the model's has come to `domain`."""
+        pods = np.flatnonzero((self._group == group) & ~self._own)
+        return any(
+            self.domain_of(now) == domain != self.domain_of(before)
+            for now, before in zip(self._at[pods].tolist(), self._origins[pods].tolist(), strict=True)
+        )
+
     def groups(self) -> Iterable[int]:
         """The groups that the model has variables of, ascending."""
         return sorted({group for group, _ in self.variables})
@@ -104,13 +123,19 @@ class _Domains:
 
 
 def _state_at_most(model: NodeModel, placement: Arrangement, rule: AtMost) -> None:
+    """A domain that had too many pods before the plan may have them again where no other one has come."""
     domains = _Domains(model, placement, rule)
     for group, domain in sorted(domains.arrivals):
         variables = domains.variables[group, domain]
         others = domains.others(group, domain)
         room = max(int(rule.limit[group]) - others, domains.own_now(group, domain))
-        if len(variables) > room:
+        if len(variables) <= room:
+            continue
+        if domains.count_before(group, domain) <= rule.limit[group] or domains.has_foreign_others(group, domain):
             model.model.add(sum(variables) <= room)
+        else:
+            for variable in domains.foreign[group, domain]:
+                model.model.add(sum(variables) <= room).only_enforce_if(variable)
 
 
 def _state_max_skew(model: NodeModel, placement: Arrangement, rule: MaxSkew) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.cp_sat.node_model import NodeModel
+from descheduler.optimizer.cp_sat.order_model import state_order
 from descheduler.optimizer.cp_sat.rule_model import state_rules
 from descheduler.optimizer.objective import Neighbourhood, PreparedObjective
 
@@ -34,8 +35,11 @@ def solve_neighbourhood(
     work_limit: float,
     seconds_limit: float,
     seed: int,
+    in_order: bool = False,
 ) -> Solved:
     """The best that is found until one of the limits, in units of `Limits`.
+
+    in_order: of a whole problem, that to which moves lead one after the other from `placement`; see `state_order`.
 
     One thread: two processes with a seed each find more than two threads on one model.
     """
@@ -43,6 +47,8 @@ def solve_neighbourhood(
 
     model = NodeModel(placement, neighbourhood)
     state_rules(model, placement)
+    if in_order:
+        state_order(model, placement)
     objective.add_to(model, placement, neighbourhood)
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import partial
 from typing import cast
 
@@ -11,9 +11,12 @@ import msgspec
 
 from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.node_fit import NodeFit
+from descheduler.eviction.plugin_evictor import PluginEvictor
 from descheduler.eviction.strategy_handle import StrategyHandle
+from descheduler.eviction.wrapped_evictor import WrappedEvictor
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
+from descheduler.model.verdict import ACCEPTED, Verdict
 from descheduler.plan.bundles import Candidate
 from descheduler.plan.moves import PodIdentity, identity_of
 from descheduler.strategies.framework import BalancePlugin, judges_pods_alone
@@ -51,6 +54,28 @@ class CandidatesByStrategy:
         return list(self._reasons.get(id(pod), {}))
 
 
+class _FiltersBefore(WrappedEvictor):
+    """The evictor with the filters as they answered first, which is kept in `verdicts`.
+
+    A replacement in `arrivals` counts like the pod that was granted. Filters that limit how many pods migrate refuse
+    the replacement, and other pods, once evictions are booked; what violates a rule is the same for all that.
+    """
+
+    def __init__(self, inner: PluginEvictor, verdicts: dict[PodIdentity, Verdict], arrivals: Iterable[Pod]) -> None:
+        super().__init__(inner)
+        self._verdicts = verdicts
+        self._arrivals = frozenset(map(id, arrivals))
+
+    def filter(self, pod: Pod) -> Verdict:
+        """Acceptance of a replacement, else the first answer of the filters."""
+        if id(pod) in self._arrivals:
+            return ACCEPTED
+        key = identity_of(pod)
+        if key not in self._verdicts:
+            self._verdicts[key] = super().filter(pod)
+        return self._verdicts[key]
+
+
 class StrategySelections:
     """What `strategies`, by name, select on `nodes` whenever it is asked for."""
 
@@ -59,6 +84,7 @@ class StrategySelections:
         self._handle = handle
         self._nodes = nodes
         self._known: tuple[tuple[str, ...], CandidatesByStrategy] | None = None
+        self._verdicts: dict[PodIdentity, Verdict] = {}
 
     @property
     def judge_pods_alone(self) -> bool:
@@ -104,4 +130,5 @@ class StrategySelections:
             snapshot = dataclasses.replace(snapshot, pods=tuple(pods))
         view = ClusterView(snapshot, moves_take_effect=True, prior_moves=tuple(handle.view.prior_moves))
         node_fit = NodeFit(view, spares_namesakes=handle.policy.compatibility == "upstream")
-        return msgspec.structs.replace(handle, view=view, node_fit=node_fit)
+        evictor = _FiltersBefore(handle.evictor, self._verdicts, came)
+        return msgspec.structs.replace(handle, evictor=evictor, view=view, node_fit=node_fit)

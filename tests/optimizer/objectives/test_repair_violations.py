@@ -5,7 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from descheduler.optimizer import Limits, MoveLimit, Problem, RepairViolations, Solution, make_problem, replay, solve
+from descheduler.optimizer import (
+    AtMost,
+    Limits,
+    MoveLimit,
+    Problem,
+    RepairViolations,
+    Solution,
+    make_problem,
+    replay,
+    solve,
+)
 from descheduler.optimizer.arrays import Ints
 
 
@@ -123,3 +133,37 @@ def _fragmented_pool(seed: int) -> Problem:
     allowed[0, filling + 1 :] = False
     pod_class = np.where(np.arange(len(need)) < 10, 0, 1)
     return make_problem(need, [[40]] + [[10]] * (nodes - 1), at, pod_class=pod_class, allowed=allowed)
+
+
+def test_a_pod_stays_beside_one_that_it_keeps_apart_from_where_more_pods_move_for_it() -> None:
+    """The first plan moves the smallest pod, 0, to where pod 2 could go, which has to leave for pod 3."""
+    apart = AtMost(group=np.array([0, 0, 0, -1]), domain=np.arange(3), limit=np.array([1]))
+    problem = make_problem(
+        need=[[1], [1], [4], [3]],
+        capacity=[[10], [4], [4]],
+        assignment=[0, 0, 1, 0],
+        evictable=[True, False, True, True],
+        pod_class=[0, 0, 0, 1],
+        allowed=[[False, False, True], [False, True, False]],
+        rules=[apart],
+    )
+
+    plan = solve(problem, RepairViolations(np.array([1, 0, 1, 1])), Limits(work=1.0))
+
+    assert plan.value == (1, 2)
+    assert plan.assignment.tolist() == [0, 0, 2, 1]
+
+
+def test_a_plan_that_can_be_carried_out_is_found_where_fewer_moves_wait_for_each_other() -> None:
+    """Pods 0 and 1 could change places, but neither has room first; a third pod leaves node 2 to one of them."""
+    problem = make_problem(
+        need=[[4], [4], [4]],
+        capacity=[[4], [4], [4], [4]],
+        assignment=[0, 1, 2],
+        pod_class=[0, 1, 2],
+        allowed=[[False, True, False, False], [True, False, True, False], [False, False, False, True]],
+    )
+
+    plan = solve(problem, RepairViolations(np.array([1, 1, 0])), Limits(work=1.0), may_bounce=False)
+
+    assert (plan.value, plan.assignment.tolist()) == ((0, 3), [1, 2, 3])

@@ -1,0 +1,91 @@
+"""The order of moves, as constraints of a model of a whole problem: each pod arrives where there is room then."""
+
+from __future__ import annotations
+
+from itertools import permutations
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from descheduler.optimizer.arrangement import Arrangement
+from descheduler.optimizer.arrays import PENDING
+from descheduler.optimizer.cp_sat.node_model import NodeModel
+from descheduler.optimizer.rules import AtMost
+
+if TYPE_CHECKING:
+    from ortools.sat.python import cp_model
+
+__all__ = ["state_order"]
+
+
+def state_order(model: NodeModel, placement: Arrangement) -> None:
+    """Leaves the assignments to which moves one after the other lead, each pod moved once, by capacity and `AtMost`.
+
+    `placement` is as it was before the plan, and all pods that may leave are the model's.
+    """
+    order = _Order(model, placement)
+    for pod in model.pods:
+        for node in model.options[pod]:
+            if node not in (PENDING, placement.origins[pod]):
+                order.state_capacity(pod, node)
+                for rule in placement.problem.rules:
+                    if isinstance(rule, AtMost) and rule.group[pod] >= 0 and rule.domain[node] >= 0:
+                        order.state_at_most(pod, node, rule)
+
+
+class _Order:
+    """Where the other pods of `model` are just before a pod moves: at home until they have moved, then elsewhere."""
+
+    def __init__(self, model: NodeModel, placement: Arrangement) -> None:
+        self._model, self._origins, self._problem = model, placement.origins, placement.problem
+        fixed = np.where(np.isin(np.arange(len(self._origins)), model.pods), PENDING, self._origins)
+        self._fixed, self._fixed_usage = fixed, self._problem.usage(fixed)
+        cp = model.model
+        rank = {pod: cp.new_int_var(0, len(model.pods) - 1, "") for pod in model.pods}
+        self._there: dict[tuple[int, int, int], cp_model.IntVar] = {}
+        for pod, other in permutations(model.pods, 2):
+            is_before = cp.new_bool_var("")
+            cp.add(rank[other] < rank[pod]).only_enforce_if(is_before)
+            cp.add(rank[other] > rank[pod]).only_enforce_if(is_before.negated())
+            for node in model.options[other]:
+                self._there[pod, other, node] = self._is_there(other, node, is_before)
+
+    def _is_there(self, pod: int, node: int, has_moved: cp_model.IntVar) -> cp_model.IntVar:
+        """A variable that is 1 at least where the pod, which `has_moved` or is at home, is on the node."""
+        cp, ends = self._model.model, self._model.at[pod, node]
+        is_there = cp.new_bool_var("")
+        cp.add_bool_or([is_there, has_moved.negated(), ends.negated()])
+        if node == self._origins[pod]:
+            cp.add_bool_or([is_there, has_moved])
+        return is_there
+
+    def state_capacity(self, pod: int, node: int) -> None:
+        """Where the pod comes to the node, there is room for it."""
+        problem, others = self._problem, [other for other in self._model.pods if other != pod]
+        for part in problem.parts_at(node):
+            for resource, need in enumerate(problem.need[pod].tolist()):
+                room = int(problem.part_capacity[part, resource] - self._fixed_usage[part, resource]) - need
+                load = sum(
+                    int(problem.need[other, resource]) * self._there[pod, other, at]
+                    for other in others
+                    for at in self._model.options[other]
+                    if problem.need[other, resource] and part in problem.parts_at(at)
+                )
+                if need:
+                    self._model.model.add(load <= room).only_enforce_if(self._model.at[pod, node])
+
+    def state_at_most(self, pod: int, node: int, rule: AtMost) -> None:
+        """Where the pod comes to the node, few enough pods of its group are in that domain."""
+        group, domain = int(rule.group[pod]), int(rule.domain[node])
+        members = rule.group == group
+        fixed = int((members & (self._fixed != PENDING) & (rule.domain[self._fixed] == domain)).sum())
+        there = sum(
+            self._there[pod, other, at]
+            for other in self._model.pods
+            if other != pod and members[other]
+            for at in self._model.options[other]
+            if at != PENDING and rule.domain[at] == domain
+        )
+        room = int(rule.limit[group]) - 1 - fixed
+        if rule.domain[self._origins[pod]] != domain or self._origins[pod] == PENDING:
+            self._model.model.add(there <= room).only_enforce_if(self._model.at[pod, node])

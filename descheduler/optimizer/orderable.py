@@ -1,0 +1,75 @@
+"""Assignments to which some order of moves leads, where none leads to the best that was found."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from descheduler.optimizer.arrays import Ints
+from descheduler.optimizer.limits import Limits
+from descheduler.optimizer.objective import Value
+from descheduler.optimizer.order.ordering import Ordered
+from descheduler.optimizer.problem import Problem
+from descheduler.optimizer.rules import MoveLimit
+
+__all__ = ["OrderSearch"]
+
+
+@dataclasses.dataclass(frozen=True)
+class OrderSearch:
+    """What it takes to search `problem` again: the best assignment within limits from a hint, the best one of a small
+    problem to which an order leads (None: it is not small), the value of an assignment, and its order."""
+
+    problem: Problem
+    search: Callable[[Problem, Limits, Ints | None], Ints]
+    search_in_order: Callable[[], Ints | None]
+    value: Callable[[Ints], Value]
+    order: Callable[[Problem, Ints], Ordered]
+
+    def best(self, assignment: Ints, limits: Limits) -> Ordered:
+        """The best plan found, beginning with that of the moves to `assignment` that can be made.
+
+        Where some are blocked, two more are searched within `limits` each, and a third one of a small problem.
+        """
+        ordered = self.order(self.problem, assignment)
+        if not ordered.blocked:
+            return ordered
+        plans = [ordered, *self._careful(ordered, limits)]
+        in_order = self.search_in_order()
+        if in_order is not None:
+            plans.append(self.order(self.problem, in_order))
+        return min(plans, key=self._value)
+
+    def _value(self, ordered: Ordered) -> Value:
+        return self.value(ordered.assignment)
+
+    def _careful(self, ordered: Ordered, limits: Limits) -> Iterator[Ordered]:
+        """Two plans: the one holds all resources at both ends, so that it can be carried out in any order.
+
+        The other is on top of what is not blocked, unless the problem itself holds resources at both ends: the moves
+        made first would give them back.
+        """
+        problem = self.problem
+        careful = dataclasses.replace(problem, both_ends=np.ones_like(problem.both_ends))
+        yield self.order(problem, self.search(careful, limits, ordered.assignment))
+        if not problem.both_ends.any():
+            after = _problem_after(problem, ordered.assignment)
+            yield ordered.then(self.order(after, self.search(after, limits, None)))
+
+
+def _problem_after(problem: Problem, reached: Ints) -> Problem:
+    """What is left to plan once the moves to `reached` are made, which stand: no pod is moved a second time."""
+    moved = problem.moved(reached)
+    return dataclasses.replace(
+        problem,
+        assignment=reached,
+        evictable=problem.evictable & (reached == problem.assignment),
+        rules=tuple(_left_of(rule, moved) if isinstance(rule, MoveLimit) else rule for rule in problem.rules),
+    )
+
+
+def _left_of(rule: MoveLimit, moved: Ints) -> MoveLimit:
+    """What the pods `moved` leave of the limit."""
+    return dataclasses.replace(rule, limit=rule.limit - rule.count(moved))
