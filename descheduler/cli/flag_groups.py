@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
-__all__ = ["FlagGroup", "flag", "grouped"]
+__all__ = ["FlagGroup", "flag", "grouped", "with_flags"]
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -41,6 +41,18 @@ class _Flag(click.Option):
 def flag(group: FlagGroup, *names: str, **attributes: Any) -> Callable[[_Command], _Command]:
     """Adds a flag of `group` to a command; otherwise as `click.option`."""
     return click.option(*names, cls=_Flag, group=group, **attributes)
+
+
+def with_flags(*added: Callable[[Callable[..., Any]], Callable[..., Any]]) -> Callable[[_Command], Callable[..., Any]]:
+    """Adds several flags, each from `flag` or `click.option`, in this order of the help."""
+
+    def add(command: _Command) -> Callable[..., Any]:
+        decorated: Callable[..., Any] = command
+        for each in reversed(added):
+            decorated = each(decorated)
+        return decorated
+
+    return add
 
 
 def grouped(parameters: Sequence[click.Parameter]) -> Mapping[str, Sequence[click.Parameter]]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from descheduler.cli.completions import complete_file
-from descheduler.cli.flag_groups import FlagGroup, flag
+from descheduler.cli.flag_groups import FlagGroup, flag, with_flags
 from descheduler.cli.flags.files import file_source, input_path, read_input_names
 from descheduler.cli.flags.values import read_instant
 from descheduler.cli.output import keep_output
@@ -48,32 +48,25 @@ def takes_snapshot(
     if can_evict:
         now_help += " A run that evicts warns of a time that is not now."
 
-    def add(command: Callable[..., Any]) -> Callable[..., Any]:
-        for option in reversed(
-            (
-                flag(
-                    FlagGroup.DUMP,
-                    "--snapshot",
-                    multiple=True,
-                    callback=read_input_names,
-                    metavar="DUMP",
-                    shell_complete=complete_file,
-                    help=snapshot_help,
-                ),
-                flag(
-                    FlagGroup.DUMP,
-                    "--now",
-                    callback=read_instant,
-                    metavar="RFC3339",
-                    help=now_help,
-                ),
-                skips_broken_objects,
-            )
-        ):
-            command = option(command)
-        return command
-
-    return add
+    return with_flags(
+        flag(
+            FlagGroup.DUMP,
+            "--snapshot",
+            multiple=True,
+            callback=read_input_names,
+            metavar="DUMP",
+            shell_complete=complete_file,
+            help=snapshot_help,
+        ),
+        flag(
+            FlagGroup.DUMP,
+            "--now",
+            callback=read_instant,
+            metavar="RFC3339",
+            help=now_help,
+        ),
+        skips_broken_objects,
+    )
 
 
 def dump_paths(names: tuple[str, ...]) -> list[Path | Literal["-"]]:

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from descheduler.cycle.options import RunResult
 from descheduler.eviction.migration_controller.profiles import history_args
-from descheduler.eviction.migration_controller.workload_ids import WorkloadIds
+from descheduler.eviction.migration_controller.workloads import WorkloadIds
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.moves import Move
 from descheduler.plan.outcome import Outcome

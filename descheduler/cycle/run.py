@@ -214,9 +214,10 @@ def _live(run: _Run, lease: HeldLease | None, server: ServerFacts) -> LiveRun:
     """What the run does to the cluster."""
     # Dry runs must not pay for what evicts.
     from descheduler.cycle.live.live_run import LiveRun
+    from descheduler.migration.policy_settings import RunStart
 
-    parts = run.client, run.policy, run.options, run.watch, run.observer, lease, server
-    return LiveRun(*parts, now=run.now, at=run.began)
+    start = RunStart(run.now, run.began, run.watch.now() - timedelta(seconds=run.watch.clock() - run.began))
+    return LiveRun(run.client, run.policy, run.options, run.watch, run.observer, lease, server, start)
 
 
 def _discover(run: _Run) -> ServerFacts:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
+from typing import NamedTuple
 
 import msgspec
 
@@ -13,7 +14,7 @@ from descheduler.eviction.migration_controller.schedules import closings
 from descheduler.migration.settings import ClosingTime, DispatchSettings, EvictionTerms, Pace
 from descheduler.policy.types import DEFAULT_BURST, DEFAULT_QPS, Policy
 
-__all__ = ["PaceFlags", "dispatch_settings"]
+__all__ = ["PaceFlags", "RunStart", "dispatch_settings"]
 
 _DEFAULT = Pace(qps=DEFAULT_QPS, burst=DEFAULT_BURST)
 
@@ -25,6 +26,14 @@ class PaceFlags(msgspec.Struct, frozen=True):
     burst: int | None = None
 
 
+class RunStart(NamedTuple):
+    """When a run began: as far as decisions go, in seconds of its monotonic clock, and this machine's time of day."""
+
+    now: datetime
+    at: float
+    on: datetime
+
+
 def dispatch_settings(
     policy: Policy,
     flags: PaceFlags,
@@ -32,14 +41,11 @@ def dispatch_settings(
     evictions_in_background: bool,
     effect_seconds: float,
     deadline: float | None,
-    now: datetime,
-    at: float,
-    on: datetime,
+    start: RunStart,
 ) -> DispatchSettings:
     """How the evictions of `policy` are carried out; `deadline` and `effect_seconds` as in `DispatchSettings`.
 
-    The run's clock is `at`, and this machine's time of day `on`, when it is `now` as far as decisions go: profiles with
-    windows or blackouts need to know.
+    Profiles with windows or blackouts evict nothing more some time after `start`.
 
     Without its limits, which a snapshot decides where they are percentages.
 
@@ -53,7 +59,7 @@ def dispatch_settings(
         evictions_in_background=evictions_in_background,
         effect_seconds=effect_seconds,
         deadline=deadline,
-        terms=_terms(policy, flags, _closings(policy, now, at, on)),
+        terms=_terms(policy, flags, _closings(policy, start)),
     )
 
 
@@ -69,10 +75,10 @@ def _terms(policy: Policy, flags: PaceFlags, closings: Mapping[str, ClosingTime]
     }
 
 
-def _closings(policy: Policy, now: datetime, at: float, on: datetime) -> Mapping[str, ClosingTime]:
+def _closings(policy: Policy, start: RunStart) -> Mapping[str, ClosingTime]:
     """When the profiles that may evict now may no longer, on both clocks of the run."""
-    found = ((name, each.at - now, each.why) for name, each in closings(policy, now).items())
-    return {name: ClosingTime(at + left.total_seconds(), on + left, why) for name, left, why in found}
+    found = ((name, each.at - start.now, each.why) for name, each in closings(policy, start.now).items())
+    return {name: ClosingTime(start.at + left.total_seconds(), start.on + left, why) for name, left, why in found}
 
 
 def _least_burst(policy: Policy) -> int | None:

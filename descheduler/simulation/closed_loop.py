@@ -10,7 +10,7 @@ from statistics import pstdev
 import msgspec
 
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.eviction.migration_controller.workload_ids import WorkloadIds
+from descheduler.eviction.migration_controller.workloads import WorkloadIds
 from descheduler.model.requests import CPU, MEMORY
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.facts import PluginFacts

@@ -7,7 +7,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 
 import msgspec
 
-from descheduler.eviction.migration_controller.workload_ids import WorkloadIds
+from descheduler.eviction.migration_controller.workloads import WorkloadIds
 from descheduler.plan.decisions import Decisions
 from descheduler.report.simulation_document import BackAndForth, SimulatedMove
 

@@ -80,9 +80,7 @@ def our_abortion(evaluation: PodEvaluation) -> tuple[tuple[str, ...], tuple[str,
     if against is None or (not (against & DeviceFault.ENDED.bit).any() and not (against & DeviceFault.ERROR.bit).any()):
         return None
     names = [node.name for node in evaluation.cycle.cluster.table.nodes]
-    before = np.ones(len(names), dtype=bool)
-    if evaluation.narrowed is not None:
-        before &= evaluation.narrowed
+    before = evaluation.asked()
     for name, bits in evaluation.bits.items():
         if name == _PLUGIN:
             break

@@ -89,7 +89,7 @@ def _answer(evaluation: PodEvaluation) -> Answer:
     scored = _scored(evaluation, feasible) if feasible else {}
     return Answer(
         feasible,
-        narrowed=None if evaluation.narrowed is None else _names(evaluation, evaluation.narrowed),
+        narrowed=None if evaluation.narrowing.nodes is None else _names(evaluation, evaluation.narrowing.nodes),
         rejected={name: tuple(obstacle.plugin for obstacle in found) for name, found in against.items()} or None,
         reported=reported or None,
         reasons={name: tuple(map(_entry, found)) for name, found in against.items()} or None,

@@ -8,7 +8,7 @@ from itertools import product
 
 from descheduler.cluster.kinds import KINDS
 from descheduler.policy.types import Policy
-from tests.cronjob.manifests import Manifest
+from tests.cronjob.manifests import Manifest, named
 from tests.integration.fake_api import Request
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "PLACEHOLDER_CLASS",
     "SURGES",
     "Grant",
+    "granted",
     "grants_of",
     "holding_grants",
     "job_map_grants",
@@ -133,6 +134,11 @@ def grants_of(roles: Iterable[Manifest]) -> set[Grant]:
         names = rule.get("resourceNames") or [""]
         found |= {Grant(*parts) for parts in product(rule["verbs"], rule["apiGroups"], rule["resources"], names)}
     return found
+
+
+def granted(manifests: Iterable[Manifest], kind: str) -> set[Grant]:
+    """What the roles of a kind allow together."""
+    return grants_of(named(manifests, kind).values())
 
 
 def requested(request: Request) -> Grant | None:

@@ -19,7 +19,7 @@ from tests.cronjob.rbac import (
     PLACEHOLDERS,
     SURGES,
     Grant,
-    grants_of,
+    granted,
     holding_grants,
     job_map_grants,
     lease_grants,
@@ -47,7 +47,7 @@ def workload_of(manifests: list[Manifest]) -> Manifest:
 
 def cluster_grants(manifests: list[Manifest]) -> object:
     """What the ClusterRoles allow together."""
-    return grants_of(named(manifests, "ClusterRole").values())
+    return granted(manifests, "ClusterRole")
 
 
 def identities(manifests: list[Manifest]) -> set[tuple[str, str, str]]:
@@ -130,7 +130,7 @@ def test_gpu_profile_stands_next_to_the_base(kustomize: Kustomize) -> None:
 
     assert not identities(base) & identities(gpu)
     own = "descheduler-gpu"
-    assert grants_of(named(gpu, "Role").values()) == lease_grants(own) | memory_grants(own)
+    assert granted(gpu, "Role") == lease_grants(own) | memory_grants(own)
     assert flags(only(gpu, "CronJob"))["lease_name"] == "descheduler-gpu"
     assert cluster_grants(gpu) == cluster_grants(base)
     assert only(gpu, "ConfigMap")["data"]["policy.yaml"] == (OVERLAYS / "gpu" / "policy.yaml").read_text()
@@ -149,7 +149,7 @@ def test_placeholder_adds_the_priority_class_and_rights_over_pods_and_jobs(kusto
     assert identities(base) <= identities(overlay)
     assert cluster_grants(overlay) == LIST_ALL | EVICT | JOBS | PLACEHOLDERS
     own = lease_grants("descheduler") | memory_grants("descheduler") | job_map_grants()
-    assert grants_of(named(overlay, "Role").values()) == own
+    assert granted(overlay, "Role") == own
 
 
 def test_class_of_placeholders_is_the_one_they_name_and_the_lowest(kustomize: Kustomize) -> None:
@@ -174,7 +174,7 @@ def test_a_component_adds_its_rights_to_any_folder(
 
     without, manifests = kustomize.build(folder), kustomize.build(overlay)
 
-    assert cluster_grants(manifests) == grants_of(named(without, "ClusterRole").values()) | grants
+    assert cluster_grants(manifests) == granted(without, "ClusterRole") | grants
     binding = named(manifests, "ClusterRoleBinding")[f"descheduler-{component}"]
     assert binding["subjects"][0]["namespace"] == "elsewhere"
 
@@ -201,8 +201,8 @@ def test_a_loop_takes_the_place_of_the_cronjob(kustomize: Kustomize, folder: Pat
     assert container["securityContext"] == run["securityContext"]
     assert container["resources"] == run["resources"]
     assert cluster_grants(manifests) == cluster_grants(without)
-    own = grants_of(named(without, "Role").values())
-    assert grants_of(named(manifests, "Role").values()) == own | holding_grants("descheduler-loop")
+    own = granted(without, "Role")
+    assert granted(manifests, "Role") == own | holding_grants("descheduler-loop")
 
 
 def test_another_namespace_is_a_matter_of_one_line(kustomize: Kustomize, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from descheduler.model.text.duration import parse_duration
 from descheduler.policy.load import load_policy
 from tests.cronjob.manifests import CHART, REPOSITORY, named, only
 from tests.cronjob.public_values import REFUSED, RENDERED
-from tests.cronjob.rbac import grants_of, holding_grants
+from tests.cronjob.rbac import granted, holding_grants
 from tests.cronjob.rendering import Helm, RenderError
 from tests.cronjob.workloads import container, flags, pod_security_problems
 
@@ -92,9 +92,9 @@ def test_deployment_differs_from_the_cronjob_in_what_repeats_the_run_alone(helm:
     first, second = (container(each) for each in (once, repeated))
     assert [each for each in second["args"] if each not in first["args"]] == ["loop", "--interval=5m"]
     assert second.keys() - first.keys() == {"ports", "livenessProbe"}
-    own = grants_of(named(cronjob, "Role").values())
-    assert grants_of(named(deployment, "Role").values()) == own | holding_grants("descheduler-loop")
-    assert grants_of(named(deployment, "ClusterRole").values()) == grants_of(named(cronjob, "ClusterRole").values())
+    own = granted(cronjob, "Role")
+    assert granted(deployment, "Role") == own | holding_grants("descheduler-loop")
+    assert granted(deployment, "ClusterRole") == granted(cronjob, "ClusterRole")
 
 
 def test_deployment_that_is_suspended_has_no_pod(helm: Helm) -> None:

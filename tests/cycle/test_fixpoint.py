@@ -11,7 +11,7 @@ import pytest
 from descheduler.cycle.decide import decide
 from descheduler.cycle.deciding import RunSetting
 from descheduler.cycle.plugins import REGISTRY
-from descheduler.eviction.migration_controller.workload_ids import WorkloadIds
+from descheduler.eviction.migration_controller.workloads import WorkloadIds
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.run_memory import RunMemory
 from descheduler.policy.load import load_policy

@@ -2,67 +2,24 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from descheduler.cluster.objects import snapshot_from_objects
-from descheduler.cycle.decide import decide
 from descheduler.cycle.plugins import REGISTRY
-from descheduler.documents.problems import PolicyError
-from descheduler.plan.decisions import Decisions
 from descheduler.policy.load import load_policy
-from tests.builders import NOW, Object, make_node, make_pod, node_object, owner, pod_object
+from tests.builders import Object, make_node, make_pod, node_object, owner, pod_object
 from tests.explanation.questions import pod_explanation, policy_of
-from tests.placement.plugins.dynamic_resources.worlds import (
-    GPU,
-    NO_DEVICE_OBJECTS,
-    claim,
-    device,
-    device_class,
-    request,
-    slice_of,
-    template,
-)
+from tests.placement.plugins.dynamic_resources.worlds import GPU, device, request, slice_of, template
 from tests.strategies.runs import evicted, policy_with, run_plugin
-
-PLUGIN = "RemovePodsViolatingDeviceTaints"
-BROKEN = {"key": "broken", "value": "yes", "effect": "NoSchedule"}
-
-
-def taint(effect: str = "NoSchedule", **fields: str) -> Object:
-    return {**BROKEN, "effect": effect, **fields}
+from tests.strategies.tainted_devices import BROKEN, PLUGIN, run, taint, world
 
 
 def rule(selector: Object | None, **fields: Any) -> Object:
     """A DeviceTaintRule with the taint `broken`."""
     spec = {"taint": BROKEN, **({} if selector is None else {"deviceSelector": selector}), **fields}
     return {"apiVersion": "resource.k8s.io/v1beta2", "kind": "DeviceTaintRule", "metadata": {"name": "r"}, "spec": spec}
-
-
-def world(
-    *taints: Object, tolerations: Sequence[Object] = (), consumers: Sequence[str] = ("default-p",), others: Any = ()
-) -> list[Object]:
-    """Pod `p` on node `a` with the first of two GPUs, which has these taints, and node `b` with two more."""
-    bound = claim("c", request("r"), devices=["gpu-0"], consumers=consumers)
-    if tolerations:
-        bound["status"]["allocation"]["devices"]["results"][0]["tolerations"] = [*tolerations]
-    references = [{"name": "c", "resourceClaimName": "c"}]
-    return [
-        node_object("a"),
-        node_object("b"),
-        device_class(),
-        slice_of("a", device("gpu-0", taints=[*taints]), device("gpu-1")),
-        slice_of("b", device("gpu-0"), device("gpu-1")),
-        bound,
-        pod_object("p", spec={"resourceClaims": references}),
-        pod_object("without"),
-        *others,
-        *NO_DEVICE_OBJECTS,
-    ]
 
 
 def templated(objects: Sequence[Object]) -> list[Object]:
@@ -75,16 +32,6 @@ def templated(objects: Sequence[Object]) -> list[Object]:
     pod["spec"]["resourceClaims"] = [{"name": "c", "resourceClaimTemplateName": "t"}]
     pod["status"]["resourceClaimStatuses"] = [{"name": "c", "resourceClaimName": "c"}]
     return [*objects, template("t", request("r"))]
-
-
-def run(objects: Sequence[Object], *, verifies: bool | Object = False, **args: Any) -> Decisions:
-    """What the plugin decides over these objects, with PlacementVerification where it `verifies`, or its arguments."""
-    document = policy_with(PLUGIN, args=args)
-    if verifies:
-        verification = {"name": "PlacementVerification", "args": {} if verifies is True else verifies}
-        document["profiles"][0]["pluginConfig"].append(verification)
-        document["profiles"][0]["plugins"]["preevictionfilter"] = {"enabled": ["PlacementVerification"]}
-    return decide(load_policy(document, REGISTRY), snapshot_from_objects(objects), now=NOW)
 
 
 @pytest.mark.parametrize(
@@ -167,13 +114,6 @@ def test_rule_taints_an_allocated_device_that_no_slice_lists_any_more() -> None:
     assert evicted(run(objects)) == ["p"]
 
 
-def test_toleration_without_effect_leaves_the_pod_to_kube_controller_manager() -> None:
-    """The scheduler takes it for any effect, and kube-controller-manager deletes the pod."""
-    decisions = run(world(taint("NoExecute"), tolerations=[{"operator": "Exists"}]))
-
-    assert [each.verdict.code for each in decisions.refusals] == ["NoExecute"]
-
-
 def test_slice_that_a_newer_generation_replaces_taints_nothing() -> None:
     """The driver has published the device without its taint, and has not deleted the old slice yet."""
     older = slice_of("a", device("gpu-0", taints=[taint()]), device("gpu-1"), name="older")
@@ -186,21 +126,6 @@ def test_reason_names_taint_and_device() -> None:
     (move,) = run(world(taint())).moves
 
     assert move.reason == (f"its resource claim does not tolerate taint broken=yes:NoSchedule of device {GPU}/a/gpu-0")
-
-
-def test_pods_that_are_left_to_kube_controller_manager_are_counted_and_named() -> None:
-    decisions = run(world(taint("NoExecute")))
-
-    (facts,), (kept,) = decisions.facts.values(), decisions.refusals
-    assert facts.counts == {"taintedDevices": 1, "podsLeftToNoExecute": 1}
-    assert (kept.pod.name, kept.verdict.code, kept.reason) == (
-        "p",
-        "NoExecute",
-        f"device {GPU}/a/gpu-0 has taint broken=yes:NoExecute",
-    )
-    assert kept.verdict.message == (
-        "kube-controller-manager deletes pods for NoExecute (effects: [NoSchedule, NoExecute] evicts them here)"
-    )
 
 
 @pytest.mark.parametrize(
@@ -224,34 +149,6 @@ def test_pods_of_other_namespaces_are_not_reported() -> None:
 
     (facts,) = decisions.facts.values()
     assert (facts.counts["podsLeftToNoExecute"], [*decisions.refusals]) == (0, [])
-
-
-def test_taint_that_counts_evicts_also_beside_one_that_is_left_to_kube_controller_manager() -> None:
-    decisions = run(world(taint("NoExecute"), taint()))
-
-    assert (evicted(decisions), [*decisions.refusals]) == (["p"], [])
-
-
-def test_pods_that_are_left_are_reported_also_where_a_limit_ends_the_evictions() -> None:
-    references = [{"name": "d", "resourceClaimName": "d"}]
-    objects = [
-        *world(taint()),
-        slice_of("c", device("gpu-0", taints=[taint("NoExecute")])),
-        node_object("c"),
-        claim("d", request("r"), devices=["gpu-0"], node="c", consumers=["default-q"]),
-        pod_object("q", node="c", spec={"resourceClaims": references}),
-    ]
-
-    decisions = decide(
-        load_policy({**policy_with(PLUGIN), "maxNoOfPodsToEvictTotal": 0}, REGISTRY),
-        snapshot_from_objects(objects),
-        now=NOW,
-    )
-
-    assert {each.pod.name: each.verdict.code for each in decisions.refusals} == {
-        "p": "LimitReached",
-        "q": "NoExecute",
-    }
 
 
 def test_pod_is_evicted_where_its_replacement_gets_another_device() -> None:
@@ -354,51 +251,3 @@ def test_plugin_says_whether_a_taint_is_tolerated_or_there_is_none(
 def test_unknown_effect_is_refused() -> None:
     with pytest.raises(ValueError, match="effects"):
         load_policy(policy_with(PLUGIN, args={"effects": ["PreferNoSchedule"]}), REGISTRY)
-
-
-class TestGracePeriod:
-    """For how long kube-controller-manager is left to delete pods on its own."""
-
-    @pytest.mark.parametrize(
-        ("minutes_ago", "seconds", "expected"),
-        [
-            pytest.param(20, None, ["p"], id="the period is over"),
-            pytest.param(5, None, [], id="the period is not over"),
-            pytest.param(None, None, [], id="nothing says since when"),
-            pytest.param(20, 300, ["p"], id="it begins when the toleration ends"),
-            pytest.param(20, 900, [], id="the toleration has just ended"),
-            pytest.param(20, 2**63 - 1, [], id="the toleration does not end before time does"),
-        ],
-    )
-    def test_pod_is_evicted_after_it(self, minutes_ago: int | None, seconds: int | None, expected: list[str]) -> None:
-        tolerations = (
-            [] if seconds is None else [{"operator": "Exists", "effect": "NoExecute", "tolerationSeconds": seconds}]
-        )
-        added = {} if minutes_ago is None else {"timeAdded": (NOW - timedelta(minutes=minutes_ago)).isoformat()}
-        objects = world(taint("NoExecute", **added), tolerations=tolerations)
-
-        decisions = run(objects, effects=["NoExecute"], gracePeriod="10m")
-
-        (facts,) = decisions.facts.values()
-        assert evicted(decisions) == expected
-        assert facts.counts["podsLeftToNoExecute"] == (0 if expected else 1)
-
-    def test_toleration_without_end_keeps_the_pod(self) -> None:
-        tolerations = [{"operator": "Exists", "effect": "NoExecute"}]
-        objects = world(taint("NoExecute", timeAdded="2020-01-01T00:00:00Z"), tolerations=tolerations)
-
-        decisions = run(objects, effects=["NoExecute"], gracePeriod="10m")
-
-        (facts,) = decisions.facts.values()
-        assert (evicted(decisions), facts.counts["podsLeftToNoExecute"]) == ([], 0)
-
-    @pytest.mark.parametrize(
-        ("args", "message"),
-        [
-            ({"gracePeriod": "10m"}, "gracePeriod: has no effect without NoExecute in effects; add it there"),
-            ({"gracePeriod": "-1m", "effects": ["NoExecute"]}, "gracePeriod: is negative"),
-        ],
-    )
-    def test_period_that_means_nothing_is_refused(self, args: Object, message: str) -> None:
-        with pytest.raises(PolicyError, match=re.escape(message)):
-            run(world(), **args)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import wraps
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, cast
 
 import click
 
@@ -19,26 +18,6 @@ __all__ = ["takes_assumed"]
 
 _KIND, _GROUP = "DeviceTaintRule", "resource.k8s.io"
 _EFFECTS = ("NoSchedule", "NoExecute", "None")
-
-
-def takes_assumed(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds the DeviceTaintRules of a file, as `assumed`."""
-
-    @flag(
-        FlagGroup.DUMP,
-        "--with",
-        "assumed",
-        callback=_read_rules,
-        metavar="FILE",
-        shell_complete=complete_file,
-        help="Decide as if the DeviceTaintRules of this file (YAML or JSON, - for standard input) had been created, to "
-        "see which pods such a taint would move. A run needs --dry-run or --snapshot with it.",
-    )
-    @wraps(command)
-    def flagged(*args: object, **flags: object) -> object:
-        return command(*args, **flags)
-
-    return flagged
 
 
 def _read_rules(ctx: click.Context, option: click.Parameter, name: str | None) -> Sequence[Mapping[str, object]]:
@@ -94,3 +73,16 @@ def _text_at(value: object, path: Sequence[str]) -> str:
     for key in path:
         value = value.get(key) if isinstance(value, Mapping) else None
     return value if isinstance(value, str) else ""
+
+
+takes_assumed = flag(
+    FlagGroup.DUMP,
+    "--with",
+    "assumed",
+    callback=_read_rules,
+    metavar="FILE",
+    shell_complete=complete_file,
+    help="Decide as if the DeviceTaintRules of this file (YAML or JSON, - for standard input) had been created, to "
+    "see which pods such a taint would move. A run needs --dry-run or --snapshot with it.",
+)
+"""Adds the DeviceTaintRules of a file, as `assumed`."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from descheduler.cli.flag_groups import FlagGroup, flag
+from descheduler.cli.flag_groups import FlagGroup, flag, with_flags
 from descheduler.cli.flags.values import read_duration
 
 if TYPE_CHECKING:
@@ -83,34 +83,6 @@ def takes_lease_name(command: Callable[..., Any]) -> Callable[..., Any]:
     return with_lease
 
 
-def _names_lease(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds the name and the namespace."""
-
-    @flag(
-        FlagGroup.LEASE,
-        "--lease-name",
-        "--leader-elect-resource-name",
-        "lease_name",
-        metavar="NAME",
-        callback=_read_name,
-        help="Name of the Lease; by default the policy's, else descheduler- and the names of its profiles.",
-    )
-    @flag(
-        FlagGroup.LEASE,
-        "--lease-namespace",
-        "--leader-elect-resource-namespace",
-        "lease_namespace",
-        metavar="NAME",
-        callback=_read_name,
-        help="Namespace of the Lease; by default the policy's, else that of the pod this runs in, else kube-system.",
-    )
-    @wraps(command)
-    def named(*args: object, **flags: object) -> object:
-        return command(*args, **flags)
-
-    return named
-
-
 def _read_name(_ctx: click.Context, _option: click.Parameter, text: str | None) -> str | None:
     """None for an empty text, which leaves the choice to the policy."""
     if text and not _NAME.fullmatch(text):
@@ -118,3 +90,26 @@ def _read_name(_ctx: click.Context, _option: click.Parameter, text: str | None) 
             f"{text!r} is not an object name: only lowercase letters, digits, '-' and '.' are allowed."
         )
     return text or None
+
+
+_names_lease = with_flags(
+    flag(
+        FlagGroup.LEASE,
+        "--lease-name",
+        "--leader-elect-resource-name",
+        "lease_name",
+        metavar="NAME",
+        callback=_read_name,
+        help="Name of the Lease; by default the policy's, else descheduler- and the names of its profiles.",
+    ),
+    flag(
+        FlagGroup.LEASE,
+        "--lease-namespace",
+        "--leader-elect-resource-namespace",
+        "lease_namespace",
+        metavar="NAME",
+        callback=_read_name,
+        help="Namespace of the Lease; by default the policy's, else that of the pod this runs in, else kube-system.",
+    ),
+)
+"""Adds the name and the namespace."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import wraps
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,28 +34,6 @@ class RoomFlags(msgspec.Struct, frozen=True):
     def names(self) -> Sequence[str]:
         """The pods as `namespace/name`."""
         return [f"{pod['metadata']['namespace']}/{pod['metadata']['name']}" for pod in self.pods]
-
-
-def takes_room(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds for whom room is made, as `room`."""
-
-    @click.option(
-        "--for",
-        "room",
-        callback=_read_room,
-        metavar="PODS",
-        shell_complete=complete_file,
-        help="Plan only evictions that make room for pods: 'pending' for those that are pending, a file (- is standard "
-        "input) with pods or workloads to create (and with their ResourceClaims, ResourceClaimTemplates and "
-        "DeviceClasses), what one pod requests, such as nvidia.com/gpu=8,cpu=4, or devices of a DeviceClass, such as "
-        "gpu.example.com=4. Protections and limits are those of the policy, if there is one. Such a plan is shown and "
-        "not written to a file.",
-    )
-    @wraps(command)
-    def flagged(*args: object, **flags: object) -> object:
-        return command(*args, **flags)
-
-    return flagged
 
 
 def _read_room(ctx: click.Context, option: click.Parameter, text: str | None) -> RoomFlags | None:
@@ -124,3 +101,18 @@ def _of_file(name: str) -> RoomFlags:
         raise click.BadParameter(f"{name}: {error}.") from error
     except PolicyError as error:
         raise click.BadParameter(f"{error}.") from error
+
+
+takes_room = click.option(
+    "--for",
+    "room",
+    callback=_read_room,
+    metavar="PODS",
+    shell_complete=complete_file,
+    help="Plan only evictions that make room for pods: 'pending' for those that are pending, a file (- is standard "
+    "input) with pods or workloads to create (and with their ResourceClaims, ResourceClaimTemplates and "
+    "DeviceClasses), what one pod requests, such as nvidia.com/gpu=8,cpu=4, or devices of a DeviceClass, such as "
+    "gpu.example.com=4. Protections and limits are those of the policy, if there is one. Such a plan is shown and "
+    "not written to a file.",
+)
+"""Adds for whom room is made, as `room`."""

@@ -11,7 +11,7 @@ import click
 
 from descheduler.cli.completions import complete_file
 from descheduler.cli.ending.exit_code import ExitCode
-from descheduler.cli.flag_groups import FlagGroup, flag
+from descheduler.cli.flag_groups import FlagGroup, flag, with_flags
 from descheduler.cli.flags.files import read_input_name
 from descheduler.cli.flags.values import read_duration, read_feature_gates, read_rate
 from descheduler.supervision import Watch
@@ -24,6 +24,7 @@ __all__ = [
     "takes_observation",
     "takes_pace",
     "takes_policy",
+    "takes_policy_file",
     "takes_policy_of_runs",
 ]
 
@@ -53,6 +54,14 @@ def may_take_policy(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def _takes_flag(command: Callable[..., Any], standard_input: str) -> Callable[..., Any]:
     """The flag, with what its help says of standard input."""
+    return takes_policy_file(
+        "Policy to run: a DeschedulerPolicy or a DeschedulerConfiguration, in YAML or JSON, alone or in a "
+        f"ConfigMap{standard_input}. The same as the argument POLICY."
+    )(command)
+
+
+def takes_policy_file(help_text: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Adds the flag of the policy alone, as `policy_file`."""
     return click.option(
         "--policy-config-file",
         "--config",
@@ -60,9 +69,8 @@ def _takes_flag(command: Callable[..., Any], standard_input: str) -> Callable[..
         callback=read_input_name,
         metavar="FILE",
         shell_complete=complete_file,
-        help="Policy to run: a DeschedulerPolicy or a DeschedulerConfiguration, in YAML or JSON, alone or in a "
-        f"ConfigMap{standard_input}. The same as the argument POLICY.",
-    )(command)
+        help=help_text,
+    )
 
 
 def _takes_argument(command: Callable[..., Any], *, is_required: bool) -> Callable[..., Any]:
@@ -81,105 +89,74 @@ def _takes_argument(command: Callable[..., Any], *, is_required: bool) -> Callab
     return with_policy
 
 
-def takes_pace(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds the pace of evictions."""
-
-    @flag(
+takes_pace = with_flags(
+    flag(
         FlagGroup.EVICTIONS,
         "--client-connection-qps",
         type=float,
         callback=read_rate,
         metavar="N",
         help="Evictions per second; by default the policy's value, else 5.",
-    )
-    @flag(
+    ),
+    flag(
         FlagGroup.EVICTIONS,
         "--client-connection-burst",
         type=click.IntRange(min=0),
         metavar="N",
         help="Evictions that can start at once; by default the policy's value, else 10.",
-    )
-    @wraps(command)
-    def flagged(*args: object, **flags: object) -> object:
-        return command(*args, **flags)
-
-    return flagged
+    ),
+)
+"""Adds the pace of evictions."""
 
 
-def takes_observation(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds how long replacements are looked for after the evictions."""
-
-    @flag(
-        FlagGroup.EVICTIONS,
-        "--observe",
-        callback=read_duration,
-        metavar="DURATION",
-        help="After the evictions, look for this time where replacement pods become ready, for example 2m, to compare "
-        "them with the prediction; nothing is changed. Ends earlier when all are ready, and at once on a signal.",
-    )
-    @wraps(command)
-    def flagged(*args: object, **flags: object) -> object:
-        return command(*args, **flags)
-
-    return flagged
+takes_observation = flag(
+    FlagGroup.EVICTIONS,
+    "--observe",
+    callback=read_duration,
+    metavar="DURATION",
+    help="After the evictions, look for this time where replacement pods become ready, for example 2m, to compare "
+    "them with the prediction; nothing is changed. Ends earlier when all are ready, and at once on a signal.",
+)
+"""Adds how long replacements are looked for after the evictions."""
 
 
-def takes_deadline(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds the deadline, which the watch names in messages."""
-
-    @flag(
-        FlagGroup.EVICTIONS,
-        "--deadline",
-        callback=_read_deadline,
-        metavar="DURATION",
-        help="Stop starting evictions after this time, for example 5m, counted from the start of the program; it ends "
-        "at most 5 s later.",
-    )
-    @wraps(command)
-    def flagged(*args: object, **flags: object) -> object:
-        return command(*args, **flags)
-
-    return flagged
+takes_deadline = flag(
+    FlagGroup.EVICTIONS,
+    "--deadline",
+    callback=_read_deadline,
+    metavar="DURATION",
+    help="Stop starting evictions after this time, for example 5m, counted from the start of the program; it ends "
+    "at most 5 s later.",
+)
+"""Adds the deadline, which the watch names in messages."""
 
 
-def takes_gates(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds feature gates and detailed exit codes."""
-
-    @flag(
+takes_gates = with_flags(
+    flag(
         FlagGroup.EVICTIONS,
         "--feature-gates",
         multiple=True,
         callback=read_feature_gates,
         metavar="NAME=BOOL,...",
         help="EvictionsInBackground lets other controllers finish evictions.",
-    )
-    @flag(
+    ),
+    flag(
         FlagGroup.OUTPUT,
         "--detailed-exitcode/--no-detailed-exitcode",
         default=False,
         help=f"Exit with {ExitCode.INCOMPLETE} when the run finished with evictions refused, failed or unknown, or "
         f"left out (--allow-partial), and with {ExitCode.PLANNED} when a dry run plans evictions.",
-    )
-    @wraps(command)
-    def flagged(*args: object, **flags: object) -> object:
-        return command(*args, **flags)
-
-    return flagged
+    ),
+)
+"""Adds feature gates and detailed exit codes."""
 
 
-def takes_assessment(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds how many landings are predicted for the report alone."""
-
-    @flag(
-        FlagGroup.EVICTIONS,
-        "--assess-landings",
-        type=click.IntRange(min=0),
-        metavar="N",
-        help="Without PlacementVerification, predict for the first N evictions which node the replacement "
-        "pods are scheduled onto; by default 1000 in a dry run, and 0 in a run that evicts.",
-    )
-    @wraps(command)
-    def flagged(*args: object, **flags: object) -> object:
-        return command(*args, **flags)
-
-    return flagged
+takes_assessment = flag(
+    FlagGroup.EVICTIONS,
+    "--assess-landings",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Without PlacementVerification, predict for the first N evictions which node the replacement "
+    "pods are scheduled onto; by default 1000 in a dry run, and 0 in a run that evicts.",
+)
+"""Adds how many landings are predicted for the report alone."""

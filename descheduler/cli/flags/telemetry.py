@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from descheduler.cli.completions import complete_file
-from descheduler.cli.flag_groups import FlagGroup, flag
+from descheduler.cli.flag_groups import FlagGroup, flag, with_flags
 from descheduler.cli.flags.files import read_output_name
 from descheduler.model.text.urls import is_web_url
 
@@ -41,10 +41,7 @@ def takes_telemetry(command: Callable[..., Any]) -> Callable[..., Any]:
         _check_webhook(**{name: given for name, given in taken.items() if name.startswith("notify_")})
         return command(*args, telemetry=lambda policy: _settings(policy, **taken), **flags)
 
-    decorated: Callable[..., Any] = with_telemetry
-    for option in reversed((*_metrics_options(), *_trace_options(), *_webhook_options())):
-        decorated = option(decorated)
-    return decorated
+    return with_flags(*_metrics_options(), *_trace_options(), *_webhook_options())(with_telemetry)
 
 
 def _metrics_options() -> tuple[_Option, ...]:

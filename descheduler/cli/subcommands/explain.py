@@ -22,6 +22,7 @@ from descheduler.cli.flags.files import input_path, read_input_name
 from descheduler.cli.flags.go import GoFlagsCommand
 from descheduler.cli.flags.lease import takes_lease_name
 from descheduler.cli.flags.logging import takes_logging
+from descheduler.cli.flags.running import takes_policy_file
 from descheduler.cli.flags.scope import takes_subject_namespace
 from descheduler.cli.flags.shards import takes_shard
 from descheduler.cli.flags.values import read_feature_gates, read_kube_version
@@ -86,15 +87,9 @@ _HELP = "\n\n".join(
 @click.argument(
     "question", nargs=-1, required=True, metavar="TYPE NAME | TYPE/NAME | budgets", shell_complete=complete_question
 )
-@click.option(
-    "--policy-config-file",
-    "--config",
-    "policy_file",
-    callback=read_input_name,
-    metavar="FILE",
-    shell_complete=complete_file,
-    help="Policy whose decisions are explained, - for standard input; without it, only where replacement pods would be "
-    "scheduled.",
+@takes_policy_file(
+    "Policy whose decisions are explained, - for standard input; without it, only where replacement pods would be "
+    "scheduled."
 )
 @click.option(
     "--plan",

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from descheduler.cli.completions import complete_file
 from descheduler.cli.flags.connection import takes_connection
-from descheduler.cli.flags.files import read_input_name
 from descheduler.cli.flags.go import GoFlagsCommand
 from descheduler.cli.flags.lease import takes_lease_name
 from descheduler.cli.flags.logging import takes_logging
+from descheduler.cli.flags.running import takes_policy_file
 from descheduler.cli.inputs import load_policy_file
 from descheduler.cli.output import Output, takes_output, write_document
 from descheduler.supervision import Watch
@@ -26,15 +25,7 @@ __all__ = ["status"]
 
 
 @click.command(cls=GoFlagsCommand, short_help="Show what the last runs did.")
-@click.option(
-    "--policy-config-file",
-    "--config",
-    "policy_file",
-    callback=read_input_name,
-    metavar="FILE",
-    shell_complete=complete_file,
-    help="Policy whose runs are shown, - for standard input; not needed with --lease-name.",
-)
+@takes_policy_file("Policy whose runs are shown, - for standard input; not needed with --lease-name.")
 @takes_lease_name
 @takes_output("the status")
 @takes_connection

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
@@ -36,7 +35,7 @@ from descheduler.migration.dispatch.pace import Paces
 from descheduler.migration.dispatch.surroundings import Halting, OpenCalls, Surroundings
 from descheduler.migration.guards.setup import make_watchman
 from descheduler.migration.lease_settings import lease_settings
-from descheduler.migration.policy_settings import PaceFlags, dispatch_settings
+from descheduler.migration.policy_settings import PaceFlags, RunStart, dispatch_settings
 from descheduler.migration.rounds import Decide
 from descheduler.migration.settings import DispatchSettings
 from descheduler.plan.decisions import Decisions
@@ -68,11 +67,8 @@ class LiveRun:
         observer: RunObserver,
         lease: HeldLease | None,
         server: ServerFacts,
-        *,
-        now: datetime,
-        at: float,
+        start: RunStart,
     ) -> None:
-        """`at` is the clock of `watch` when it was `now`."""
         self._policy, self._scope, self._watch = policy, options.scope, watch
         self._client, self._lease, self._observe_seconds = client, lease, options.observe_seconds
         self._shard = options.shard
@@ -91,9 +87,7 @@ class LiveRun:
             evictions_in_background=bool(options.feature_gates.get(EVICTIONS_IN_BACKGROUND)),
             effect_seconds=client.request_timeout_seconds + _ETCD_ALLOWANCE_SECONDS,
             deadline=watch.deadline,
-            now=now,
-            at=at,
-            on=watch.now() - timedelta(seconds=watch.clock() - at),
+            start=start,
         )
         self._open_calls = OpenCalls(self._settings.effect_seconds, now=watch.clock)
         self._why_not_call = (lambda: "") if lease is None else lease.why_not_current

@@ -9,8 +9,7 @@ from datetime import datetime
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.migration_controller.args import MoveHistoryArgs
 from descheduler.eviction.migration_controller.profiles import history_args
-from descheduler.eviction.migration_controller.workload_ids import WorkloadIds
-from descheduler.eviction.migration_controller.workloads import Workloads
+from descheduler.eviction.migration_controller.workloads import WorkloadIds, Workloads
 from descheduler.eviction.placement_verification.landing_book import LandingBook, SchedulingSettings
 from descheduler.eviction.placement_verification.placement_verification import REFUSE, verification_args
 from descheduler.eviction.request_check import PodByPod

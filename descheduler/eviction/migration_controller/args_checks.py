@@ -21,7 +21,7 @@ from descheduler.eviction.migration_controller.args import (
     TimeWindowArgs,
 )
 from descheduler.eviction.migration_controller.room_provider import RoomProvider
-from descheduler.eviction.migration_controller.zones import zone_named
+from descheduler.eviction.migration_controller.schedules import zone_named
 from descheduler.model.text.duration import format_duration
 from descheduler.model.time_windows import LONGEST_WINDOW, parse_cron
 from descheduler.policy.plugin import ArgsProblem

@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from itertools import islice
-from zoneinfo import ZoneInfo
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import msgspec
 
 from descheduler.eviction.migration_controller.args import MigrationControllerArgs, TimeWindowArgs
 from descheduler.eviction.migration_controller.profiles import migration_controllers
-from descheduler.eviction.migration_controller.zones import zone_named
 from descheduler.model.time_windows import Opening, Schedule, TimeWindow, parse_cron
 from descheduler.policy.types import Policy
 
-__all__ = ["Closing", "closings", "opening_lines", "schedule_of", "shown_time"]
+__all__ = ["Closing", "closings", "opening_lines", "schedule_of", "shown_time", "zone_named"]
 
 _MOST_SHOWN = 3
 
@@ -73,6 +72,14 @@ def shown_time(at: datetime, zone: ZoneInfo) -> str:
 def _shown_opening(opening: Opening, zone: ZoneInfo, now: datetime) -> str:
     begin = "now" if opening.begins_at == now else shown_time(opening.begins_at, zone)
     return f"{begin} - {'always' if opening.until is None else shown_time(opening.until, zone)}"
+
+
+def zone_named(name: str) -> ZoneInfo:
+    """The zone, UTC for "". Raises ValueError when there is none of this name."""
+    try:
+        return ZoneInfo(name or "UTC")
+    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+        raise ValueError(f"{name!r} is not a time zone; use a name such as Europe/Berlin or UTC") from error
 
 
 def _window(args: TimeWindowArgs) -> TimeWindow:

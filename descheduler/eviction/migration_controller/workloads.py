@@ -12,8 +12,9 @@ from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.objects import Workload
 from descheduler.model.pod import Owner, Pod
 from descheduler.model.volcano import VolcanoJob
+from descheduler.plan.recent_moves import WorkloadId
 
-__all__ = ["Workloads", "allowed_at_once", "can_look_up"]
+__all__ = ["WorkloadIds", "Workloads", "allowed_at_once", "can_look_up"]
 
 _KINDS_BY_GROUP = {
     "apps": frozenset({"ReplicaSet", "Deployment", "StatefulSet"}),
@@ -109,6 +110,22 @@ class Workloads:
             for owner in pod.owners:
                 by_owner.setdefault(owner.uid, []).append(pod)
         return by_owner
+
+
+class WorkloadIds:
+    """The workloads of one snapshot's pods: a Deployment in the place of its ReplicaSets, where it is known."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._workloads = Workloads(snapshot)
+
+    def of(self, pod: Pod) -> WorkloadId:
+        """The workload of `pod`; a pod without controller is one by itself, whatever its uid."""
+        workload, controller = self._workloads.of(pod), pod.controller
+        if workload is not None:
+            return WorkloadId(workload.kind, workload.namespace, workload.name, workload.uid)
+        if controller is not None:
+            return WorkloadId(controller.kind, pod.namespace, controller.name, controller.uid)
+        return WorkloadId("Pod", pod.namespace, pod.name)
 
 
 def _deployment_of(workload: Workload) -> str | None:

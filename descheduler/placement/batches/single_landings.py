@@ -70,7 +70,7 @@ def _beside_spread(evaluation: PodEvaluation) -> BoolMask:
     against = evaluation.bits.get(SPREAD)
     if against is None or evaluation.refusals:
         return evaluation.feasible
-    is_open = np.ones(len(against), dtype=bool) if evaluation.narrowed is None else evaluation.narrowed.copy()
+    is_open = evaluation.asked()
     for name, bits in evaluation.bits.items():
         if name != SPREAD:
             is_open &= bits == 0

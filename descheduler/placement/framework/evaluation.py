@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from descheduler.model.pod import Pod
 from descheduler.placement.framework.extension_points import ReasonBits
-from descheduler.placement.framework.obstacle import Code, Obstacle, cause_of
+from descheduler.placement.framework.obstacle import Code, Fact, Obstacle, cause_of
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.shadow_cluster import Cycle, Ledger, Placed
 
@@ -149,6 +149,13 @@ class Narrowing:
         is_left = self.nodes.any() if self._names is None else self._names
         return None if is_left else Obstacle.of(plugin, Code.UNRESOLVABLE, _Apart(self.plugins))
 
+    def kept_to(self, nodes: BoolMask) -> Narrowing:
+        """The same with none but these nodes, which a shard has."""
+        kept = Narrowing()
+        kept.nodes = nodes if self.nodes is None else self.nodes & nodes
+        kept.plugins = self.plugins or (SHARD,)
+        return kept
+
 
 class PodEvaluation:
     """What the filters say of one pod. Valid until the cluster changes.
@@ -162,12 +169,11 @@ class PodEvaluation:
         scheduler: Evaluator,
         cycle: Cycle,
         *,
-        is_queued: bool,
-        refusals: tuple[Obstacle, ...],
-        narrowed: BoolMask | None,
-        narrowed_by: tuple[str, ...],
         bits: Mapping[str, ReasonBits],
         feasible: BoolMask,
+        is_queued: bool = True,
+        refusals: tuple[Obstacle, ...] = (),
+        narrowing: Narrowing | None = None,
         undecided: tuple[Obstacle, ...] = (),
         has_brief: bool = False,
     ) -> None:
@@ -176,10 +182,9 @@ class PodEvaluation:
         self.refusals = refusals
         self.undecided = undecided
         self.has_brief = has_brief
-        self.narrowed = narrowed
+        self.narrowing = narrowing or Narrowing()
         self.bits = bits
         self.feasible = feasible
-        self.narrowed_by = narrowed_by
         self._scheduler = scheduler
         self._nodes: NDArray[np.intp] | None = None
         self._num_nodes: int | None = None
@@ -218,10 +223,10 @@ class PodEvaluation:
         """What a real run reports of an infeasible node. Raises ValueError for a feasible one."""
         if self.refusals:
             return self.refusals[0]
-        if self.narrowed is not None and not self.narrowed[node]:
-            if self.narrowed_by == (SHARD,):
-                return Obstacle.of(SHARD, Code.UNRESOLVABLE, _OfOtherShard())
-            return Obstacle.of(self.narrowed_by[0], Code.UNRESOLVABLE, _LeftOut(self.narrowed_by))
+        nodes, plugins = self.narrowing.nodes, self.narrowing.plugins
+        if nodes is not None and not nodes[node]:
+            fact: Fact = _OfOtherShard() if plugins == (SHARD,) else _LeftOut(plugins)
+            return Obstacle.of(plugins[0], Code.UNRESOLVABLE, fact)
         obstacles = self.obstacles_on(node)
         if not obstacles:
             raise ValueError(f"node {self.cycle.cluster.table.nodes[node].name} is feasible")
@@ -232,15 +237,17 @@ class PodEvaluation:
         if self.refusals:
             return
         self.feasible = self.feasible & nodes
-        self.narrowed = nodes if self.narrowed is None else self.narrowed & nodes
-        self.narrowed_by = self.narrowed_by or (SHARD,)
+        self.narrowing = self.narrowing.kept_to(nodes)
         self._nodes = self._num_nodes = None
+
+    def asked(self) -> BoolMask:
+        """The nodes that filters are asked about, for the caller alone to keep."""
+        nodes = self.narrowing.nodes
+        return np.ones(len(self.feasible), dtype=bool) if nodes is None else nodes.copy()
 
     def open_for_good(self) -> BoolMask:
         """The nodes that no plugin closes to the pod whatever is moved: all others never take it."""
-        is_open = np.full(len(self.feasible), not self.refusals)
-        if self.narrowed is not None:
-            is_open &= self.narrowed
+        is_open = self.asked() & (not self.refusals)
         for name, bits in self.bits.items():
             if self._scheduler.is_static(name):
                 is_open &= bits == 0

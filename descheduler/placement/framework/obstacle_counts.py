@@ -79,7 +79,7 @@ def _found(evaluation: PodEvaluation) -> Iterator[tuple[Obstacle, BoolMask]]:
     everywhere = np.ones(len(evaluation.feasible), dtype=bool)
     for obstacle in evaluation.refusals:
         yield obstacle, everywhere
-    narrowed = evaluation.narrowed
+    narrowed = evaluation.narrowing.nodes
     if narrowed is not None and not narrowed.all():
         yield evaluation.first_obstacle_on(int(np.argmin(narrowed))), ~narrowed
     for name, bits in evaluation.bits.items():

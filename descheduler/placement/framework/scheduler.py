@@ -221,12 +221,9 @@ class Scheduler(JoinedInteractions, SchedulerModel):
         return PodEvaluation(
             self,
             cycle,
-            is_queued=True,
-            refusals=(),
-            narrowed=narrowing.nodes,
-            narrowed_by=narrowing.plugins,
             bits=bits,
             feasible=feasible,
+            narrowing=narrowing,
             undecided=tuple(undecided),
             has_brief=has_brief,
         )
@@ -336,8 +333,7 @@ class Scheduler(JoinedInteractions, SchedulerModel):
         """The nodes that are open beside what plugins say that compare any of `compared`."""
         if evaluation.refusals or evaluation.cause:
             return None
-        narrowed = evaluation.narrowed
-        mask = np.ones(len(evaluation.feasible), dtype=bool) if narrowed is None else narrowed.copy()
+        mask = evaluation.asked()
         for name, against in evaluation.bits.items():
             what, opening = self._plugins[name].compares, self.filters.get(name)
             if what is None or what not in compared:

@@ -155,12 +155,10 @@ class SchedulerModel(Evaluator, Interplay, Protocol):
         return PodEvaluation(
             self,
             cycle,
-            is_queued=is_queued,
-            refusals=obstacles,
-            narrowed=None,
-            narrowed_by=(),
             bits={},
             feasible=nowhere,
+            is_queued=is_queued,
+            refusals=obstacles,
         )
 
     def obstacles(self, evaluation: PodEvaluation) -> ObstacleCounts:

@@ -205,12 +205,10 @@ class VolcanoScheduler(VolcanoInterplay, SchedulerModel):
         return PodEvaluation(
             self,
             cycle,
-            is_queued=True,
-            refusals=() if found is None else found.refusals,
-            narrowed=None if found is None else found.narrowed,
-            narrowed_by=() if found is None else found.narrowed_by,
             bits=bits,
             feasible=feasible,
+            refusals=() if found is None else found.refusals,
+            narrowing=None if found is None else found.narrowing,
             undecided=() if found is None else found.undecided,
         )
 
@@ -281,8 +279,7 @@ class VolcanoScheduler(VolcanoInterplay, SchedulerModel):
         """The nodes that are open, or that lack nothing but what the pod requests where requests are compared."""
         if evaluation.refusals or evaluation.cause:
             return None
-        narrowed = evaluation.narrowed
-        mask = np.ones_like(evaluation.feasible) if narrowed is None else narrowed.copy()
+        mask = evaluation.asked()
         for name, against in evaluation.bits.items():
             if name != _ROOM or Compares.REQUESTS not in compared:
                 mask &= against == 0

@@ -7,8 +7,7 @@ Mirrors kubernetes-sigs/descheduler 0.36 `evictPodsFromSourceNodes` and `evictPo
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from types import MappingProxyType
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import msgspec
 
@@ -20,7 +19,7 @@ from descheduler.strategies.node_utilization.classify import NodeLoad
 from descheduler.strategies.node_utilization.usage import UsageSource
 from descheduler.strategies.shared.pod_order import sort_low_to_high
 
-__all__ = ["Destinations", "NodeRelief", "Relief", "RemovalOrder"]
+__all__ = ["Destinations", "NodeLimit", "NodeRelief", "Relief", "RemovalOrder"]
 
 RemovalOrder: TypeAlias = Callable[[Sequence[Pod]], list[Pod]]
 """Sorts the pods of a node, first the one to leave first."""
@@ -86,12 +85,23 @@ class Destinations:
         return tuple(taint for taint in taints if taint.effect != PREFER_NO_SCHEDULE)
 
 
+class NodeLimit(NamedTuple):
+    """The most evictions of one node: a number, or a percentage of the node's pods in `num_pods`."""
+
+    most: int | str
+    num_pods: Mapping[str, int]
+
+    def of(self, node: str) -> LimitReached:
+        """The limit of a node."""
+        return LimitReached.of(EvictionLimit.PLUGIN_NODE, self.most, node, num_pods=self.num_pods.get(node, 0))
+
+
 class NodeRelief:
     """Evicts pods from source nodes for one plugin run.
 
-    `node_limit` bounds the evictions per node, a number or a percentage of the node's pods in `num_pods`. Pods of
-    `spared_namespaces` stay, `may_leave` says which other pods are worth moving, and `check` is asked before each
-    eviction. Pods whose usage is not known leave only with `evicts_unmeasured`, and change no figure then.
+    `node_limit` bounds the evictions per node. Pods of `spared_namespaces` stay, `may_leave` says which other pods are
+    worth moving, and `check` is asked before each eviction. Pods whose usage is not known leave only with
+    `evicts_unmeasured`, and change no figure then.
     """
 
     def __init__(
@@ -100,8 +110,7 @@ class NodeRelief:
         source: UsageSource,
         destinations: Destinations,
         *,
-        node_limit: int | str | None = None,
-        num_pods: Mapping[str, int] = MappingProxyType({}),
+        node_limit: NodeLimit | None = None,
         spared_namespaces: frozenset[str] = frozenset(),
         may_leave: Callable[[Pod], bool] = lambda _: True,
         check: Callable[[Pod], Verdict] = lambda _: ACCEPTED,
@@ -111,7 +120,6 @@ class NodeRelief:
         self._source = source
         self._destinations = destinations
         self._node_limit = node_limit
-        self._num_pods = num_pods
         self._spared_namespaces = spared_namespaces
         self._may_leave = may_leave
         self._check = check
@@ -163,7 +171,7 @@ class NodeRelief:
     def _relieve(self, relief: Relief, usage: dict[str, int]) -> bool:
         """Evicts from one node that is at `usage`, which it keeps up to date; returns whether to go on after it."""
         num_evicted = self._evictor.num_taken_before(relief.load.node.name) if relief.load.departed else 0
-        limit = self._limit_of(relief.load.node.name)
+        limit = None if self._node_limit is None else self._node_limit.of(relief.load.node.name)
         for pod in self._removable(relief):
             self.num_selected += 1
             if limit is not None and num_evicted >= limit.value:
@@ -192,11 +200,6 @@ class NodeRelief:
             if not self._goes_on(relief, usage):
                 return True
         return True
-
-    def _limit_of(self, node: str) -> LimitReached | None:
-        if self._node_limit is None:
-            return None
-        return LimitReached.of(EvictionLimit.PLUGIN_NODE, self._node_limit, node, num_pods=self._num_pods.get(node, 0))
 
     def _removable(self, relief: Relief) -> list[Pod]:
         selected = [pod for pod in relief.load.pods if self._may_leave(pod)]

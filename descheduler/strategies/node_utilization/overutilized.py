@@ -23,7 +23,7 @@ from descheduler.strategies.node_utilization.classify import (
     is_underused,
     sort_by_usage,
 )
-from descheduler.strategies.node_utilization.eviction import Destinations, NodeRelief, Relief, RemovalOrder
+from descheduler.strategies.node_utilization.eviction import Destinations, NodeLimit, NodeRelief, Relief, RemovalOrder
 from descheduler.strategies.node_utilization.levels import Thresholds
 from descheduler.strategies.node_utilization.usage import UsageSource
 from descheduler.strategies.shared.pod_order import sort_low_to_high
@@ -103,8 +103,7 @@ class OverutilizedNodes:
                 free_resources(underused, high.percent),
                 counts_tolerations=self._handle.policy.compatibility == "upstream",
             ),
-            node_limit=rules.node_limit,
-            num_pods=pods_for((rules.node_limit,), self._handle.view.snapshot).by_node,
+            node_limit=None if rules.node_limit is None else self._node_limit(rules.node_limit),
             spared_namespaces=frozenset(rules.namespaces.exclude if rules.namespaces else ()),
             check=rules.check,
             evicts_unmeasured=rules.evicts_unmeasured,
@@ -116,6 +115,9 @@ class OverutilizedNodes:
                 for load in sort_by_usage(overused, ascending=False)
             ]
         )
+
+    def _node_limit(self, most: int | str) -> NodeLimit:
+        return NodeLimit(most, pods_for((most,), self._handle.view.snapshot).by_node)
 
 
 def thresholds_around(

@@ -85,10 +85,6 @@ class QueueScheduler(SchedulerModel):
         return PodEvaluation(
             self,
             Cycle(placement_class, self.cluster, company=company),
-            is_queued=True,
-            refusals=(),
-            narrowed=None,
-            narrowed_by=(),
             bits={NAME: np.where(feasible, 0, 1).astype(np.uint32)},
             feasible=feasible,
         )

@@ -93,8 +93,7 @@ class KubeFilters:
         if evaluation.refusals:
             return np.full(num_nodes, UNRESOLVABLE, dtype=np.int8)
         codes = np.full(num_nodes, OPEN, dtype=np.int8)
-        if evaluation.narrowed is not None:
-            codes[~evaluation.narrowed] = UNRESOLVABLE
+        codes[~evaluation.asked()] = UNRESOLVABLE
         for name in self.names:
             bits = evaluation.bits.get(name)
             if bits is not None:

@@ -90,6 +90,9 @@ def nodes(**cpu: str) -> list[Object]:
     return [node_object(name, cpu=amount, memory="64Gi") for name, amount in cpu.items()]
 
 
+ONE_NODE = nodes(a="8")
+
+
 def configuration(*, reserves: bool = True) -> SchedulerConfiguration:
     """koord-scheduler as its manifest has it, by default with the line that makes pods use Reservations up."""
     document = copy.deepcopy(dict(MANIFEST))
