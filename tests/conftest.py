@@ -47,7 +47,7 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     """With `auto` one worker more than there are cores, for many tests wait for processes and servers. With `logical`
     one for each core: searches are limited by time, too.
     """
-    return len(os.sched_getaffinity(0)) + (config.option.numprocesses == "auto")
+    return len(os.sched_getaffinity(0)) + int(config.option.numprocesses == "auto")
 
 
 @pytest.hookimpl(wrapper=True)

@@ -101,6 +101,9 @@ class Cordons:
 
     def begin(self) -> None:
         """Cordons what is wanted. Raises ExchangeError where a node cannot be cordoned; what was done is undone."""
+        self._around.in_time("cordoned nodes", self._begin, give_up=self._objects.give_up)
+
+    def _begin(self) -> None:
         try:
             for name in self._wanted:
                 if name in self._cordoned or self._around.halted() is not None or self._around.why_not_call():
@@ -115,6 +118,13 @@ class Cordons:
 
     def end(self, outcomes: Collection[Outcome]) -> Sequence[str]:
         """Uncordons the nodes of this run and of earlier ones that still have pods; what was done, a sentence each."""
+        end = partial(self._end, outcomes)
+        try:
+            return self._around.in_time("uncordoned nodes", end, give_up=self._objects.give_up)
+        except ExchangeError as error:
+            return [f"not all nodes (cordon: true) are uncordoned that are not drained: {error}; the next run does"]
+
+    def _end(self, outcomes: Collection[Outcome]) -> Sequence[str]:
         gone = {(o.eviction.namespace, o.eviction.name) for o in outcomes if o.kind.uses_limits}
         left_by_others = [
             node.name

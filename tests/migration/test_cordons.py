@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 from msgspec.structs import replace
 
@@ -242,3 +244,16 @@ def test_a_run_that_is_ended_at_any_call_is_finished_by_the_next(kills_after_eff
         assert cluster.pods(node="n1") == []
         assert cordoned(cluster) == {"n1": OWNER, "n4": ""}
     assert {("n1", "n4"), ("n1", "n2", "n4")} <= left
+
+
+def test_a_node_whose_reads_never_end_holds_no_run_up_and_stays_cordoned_until_the_next_run() -> None:
+    cluster, stop, answered = world(), threading.Event(), threading.Event()
+    passage = FaultyWay(cluster.api)
+    passage.before("GET", "/nodes/n2", lambda: [each() for each in (stop.set, answered.wait)], nth=2)
+
+    result = run(cluster.client(passage=passage), policy(), stop=stop, clock=ClusterClock(cluster))
+
+    answered.set()
+    left = "not all nodes (cordon: true) are uncordoned that are not drained"
+    assert [note for note in result.decisions.notes if note.startswith(left)]
+    assert sorted(cordoned(cluster)) == ["n1", "n2"]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import msgspec
 
@@ -15,8 +15,16 @@ from descheduler.migration.events.job_listener import JobListener
 from descheduler.migration.ports import OutcomeSink
 from descheduler.plan.outcome import OutcomeCode
 from descheduler.plan.planned import PlannedEviction
+from descheduler.transport.errors import ExchangeError
 
 __all__ = ["HALTED", "CallRunner", "Halting", "OpenCalls", "Surroundings"]
+
+_T = TypeVar("_T")
+
+_SLICE_SECONDS = 0.1
+"""Between two looks at whether the run is halted."""
+_PATIENCE_SECONDS = 1.5
+"""What is under way when the run is halted has that long to come to an end."""
 
 HALTED = {
     OutcomeCode.STOPPED: "the run was interrupted",
@@ -127,3 +135,19 @@ class Surroundings(msgspec.Struct, frozen=True):
     sink: OutcomeSink | None = None
     listener: JobListener | None = None
     tell: Callable[[str], None] = lambda note: None
+
+    def in_time(self, doing: str, work: Callable[[], _T], *, give_up: Callable[[], None]) -> _T:
+        """What `work`, which makes calls, returns or raises; it has a short time left once the run is halted.
+
+        Then it is left behind: `give_up` has it write nothing any more, and ExchangeError says what it was `doing`,
+        such as "took up jobs".
+        """
+        under_way, patience = self.calls.submit(work), _PATIENCE_SECONDS
+        while not under_way.done():
+            wait([under_way], timeout=_SLICE_SECONDS)
+            patience -= _SLICE_SECONDS if self.halted() is not None else 0.0
+            if patience <= 0.0:
+                give_up()
+                raise ExchangeError(f"the run ended while it {doing}")
+        found: _T = under_way.result()
+        return found

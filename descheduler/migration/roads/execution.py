@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from concurrent.futures import wait
 from datetime import timedelta
 from functools import partial
 from typing import TypeVar
@@ -50,16 +49,11 @@ from descheduler.model.koordinator.migration_job import JobMode, JobReason, Migr
 from descheduler.model.pod import Pod
 from descheduler.plan.outcome import Outcome, OutcomeCode
 from descheduler.plan.planned import PlannedEviction
-from descheduler.transport.errors import ExchangeError
 
 __all__ = ["JobExecution"]
 
 _T = TypeVar("_T")
 
-_SLICE_SECONDS = 0.1
-"""Between two looks at whether the run is halted."""
-_PATIENCE_SECONDS = 1.5
-"""What is under way when the run is halted has that long to come to an end."""
 _UNPLACED_PATIENCE = timedelta(seconds=60)
 """A batch job does not wait for a node as long as a service can: the next run decides again."""
 
@@ -157,19 +151,7 @@ class JobExecution:
         return replace(made, unheeded=tuple(filter(None, in_vain)))
 
     def _in_time(self, doing: str, work: Callable[[], _T]) -> _T:
-        """What `work` comes to, which is left behind soon after the run is halted, and writes nothing from then on.
-
-        Raises what `work` raises, and ExchangeError where the run ended while it was `doing` that.
-        """
-        under_way, patience = self._around.calls.submit(work), _PATIENCE_SECONDS
-        while not under_way.done():
-            wait([under_way], timeout=_SLICE_SECONDS)
-            patience -= _SLICE_SECONDS if self._around.halted() is not None else 0.0
-            if patience <= 0.0:
-                self._objects.give_up()
-                raise ExchangeError(f"the run ended while it {doing}")
-        found: _T = under_way.result()
-        return found
+        return self._around.in_time(doing, work, give_up=self._objects.give_up)
 
     def _take(self, judged: JudgedJob, keeper: JobKeeper, profile: str) -> JobTask | Outcome:
         """What takes the job to its end, as it is kept now; the outcome of one that waits, or is ended at once."""

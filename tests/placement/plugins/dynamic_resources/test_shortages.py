@@ -33,5 +33,5 @@ def test_share_that_is_charged_again_lacks_counters() -> None:
 
     sentences = [*on_nodes(evaluate(scheduler, claiming("new", "c"))).why_not(0)]
 
-    counters = "1 device: 1 needs more of shared counters than is left"
-    assert sentences == [f"resource claim c, request r (count: 1): {counters}"]
+    lacks = "1 device: 1 needs more of shared counters than is left"
+    assert sentences == [f"resource claim c, request r (count: 1): {lacks}"]
