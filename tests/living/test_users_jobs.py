@@ -15,7 +15,7 @@ from tests.integration.live_processes import Cli
 from tests.living.builders import deployment, living_cluster, node, pod
 from tests.living.cluster import LivingCluster
 from tests.living.http import LivingServer
-from tests.migration.roads.test_users_running_jobs import JOBS, job_for
+from tests.migration.roads.users_jobs import JOBS, job_for
 from tests.migration.roads.whole_runs import WAYS, policy_of
 
 Object = dict[str, Any]
