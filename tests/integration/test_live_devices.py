@@ -10,7 +10,7 @@ import pytest
 from tests.integration.fake_api import FakeApi
 from tests.integration.live_processes import Cli, cli
 from tests.integration.live_runs import eviction_requests, serve
-from tests.strategies.test_remove_pods_violating_device_taints import taint, world
+from tests.strategies.tainted_devices import taint, world
 
 __all__ = ["cli"]
 
