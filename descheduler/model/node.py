@@ -13,6 +13,7 @@ __all__ = [
     "BATCH_RESOURCES",
     "CORDON_ANNOTATION",
     "DEPARTURE_CONDITIONS",
+    "HOSTNAME_LABEL",
     "NODE_RESERVATION_ANNOTATION",
     "POOL_LABELS",
     "ZONE_LABEL",
@@ -26,6 +27,7 @@ BATCH_RESOURCES = ("kubernetes.io/batch-cpu", "kubernetes.io/batch-memory")
 """koord-manager has taken the reservation out of them already."""
 CORDON_ANNOTATION = "descheduler/cordoned-by"
 """On nodes that runs have cordoned: the Lease of the policy that did, as `NAME.NAMESPACE`."""
+HOSTNAME_LABEL = "kubernetes.io/hostname"
 ZONE_LABEL = "topology.kubernetes.io/zone"
 POOL_LABELS = (
     "karpenter.sh/nodepool",

@@ -60,6 +60,10 @@ def _state_balance(states: FinalStates) -> Term:
     return sum(over.values())
 
 
+def _num_over(world: TinyWorld, final: Mapping[str, str]) -> int:
+    return sum(load(world, final, name) > _TARGET for name in world.prices)
+
+
 def _state_room(states: FinalStates) -> Term:
     waiting = [pod for pod in states.world.pods if not pod.node]
     return len(waiting) - sum(variable for pod in waiting for variable in _places(states, pod))
@@ -178,6 +182,8 @@ class Limit:
     text: str
     state: Callable[[FinalStates], Term]
     figure: Callable[[TinyWorld, Mapping[str, str]], int]
+    most_cpus: int = CAPACITY
+    """In use of a node once a pod has come to it."""
 
 
 @dataclass(frozen=True)
@@ -203,7 +209,8 @@ OBJECTIVES: Mapping[str, TinyObjective] = {
         "balanceUtilization",
         {"targetThresholds": {"cpu": 100 * _TARGET // CAPACITY}},
         _state_balance,
-        lambda world, final: sum(load(world, final, name) > _TARGET for name in world.prices),
+        _num_over,
+        limit=Limit("no pod brings a node over its target, even for a while", _state_balance, _num_over, _TARGET),
     ),
     "consolidateNodes": TinyObjective(
         "consolidateNodes",

@@ -82,11 +82,12 @@ def best(case: str, world: TinyWorld) -> Reached:
     return _least(OBJECTIVES[case].state, world)
 
 
-def _least(state: Callable[[FinalStates], Term], world: TinyWorld, *, in_order: bool = False) -> Reached:
+def _least(state: Callable[[FinalStates], Term], world: TinyWorld, *, in_order: int = 0) -> Reached:
+    """The best by `state`; with `in_order` to which moves lead that leave nodes with that many CPUs in use at most."""
     states = FinalStates(world)
     evictions, figure = cp_model.LinearExpr.sum(list(states.moves.values())), state(states)
     if in_order:
-        states.in_order()
+        states.in_order(in_order)
     states.model.minimize(cp_model.LinearExpr.weighted_sum([figure, evictions], [len(world.pods) + 1, 1]))
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = 1
@@ -142,12 +143,12 @@ def _in_units(figure: int, scale: int) -> float:
 def why_worse(case: str, world: TinyWorld, plan: Planned) -> str:
     """What keeps a plan that chooses nodes from the best final state: moves one after the other lead to none that is
     better than the plan's, or a limit of the objective. Else a deficit of the planner."""
-    if plan.reached <= _least(OBJECTIVES[case].state, world, in_order=True):
+    if plan.reached <= _least(OBJECTIVES[case].state, world, in_order=CAPACITY):
         return "no order leads to it"
     limit = OBJECTIVES[case].limit
     if limit is not None:
         reached = Reached(limit.figure(world, plan.final), plan.reached.num_evictions)
-        if reached <= _least(limit.state, world, in_order=True):
+        if reached <= _least(limit.state, world, in_order=limit.most_cpus):
             return limit.text
     return DEFICIT
 

@@ -75,13 +75,13 @@ class FinalStates:
             self.model.add(cp_model.LinearExpr.weighted_sum(is_row, values) == term)
         return cp_model.LinearExpr.weighted_sum(is_row, [figure(*row) for row in rows])
 
-    def in_order(self) -> None:
+    def in_order(self, most_cpus: int = CAPACITY) -> None:
         """Leaves the states to which moves one after the other lead: each pod moves once, to where it is admitted then,
-        while the old pod is still there and once it has left."""
+        while the old pod is still there and once it has left. A pod comes to no node with more CPUs in use then."""
         order = _Order(self)
         for pod, name in product(self.world.pods, self.world.prices):
             if pod.node != name and (pod.name, name) in self.at:
-                for terms, most in order.rules(pod, name):
+                for terms, most in order.rules(pod, name, most_cpus):
                     self.model.add(cp_model.LinearExpr.sum(terms) <= most).only_enforce_if(self.at[pod.name, name])
 
     def _of(self, app: str) -> list[TinyPod]:
@@ -113,11 +113,11 @@ class _Order:
         self._model.add_implication(both, other)
         return both
 
-    def rules(self, pod: TinyPod, node: str) -> Iterator[tuple[Sequence[Term], int]]:
+    def rules(self, pod: TinyPod, node: str, most_cpus: int) -> Iterator[tuple[Sequence[Term], int]]:
         """What holds where the pod comes to that node: the sum of terms and what it is at most."""
         others, world = [other for other in self._states.world.pods if other is not pod], self._states.world
         there = {other.name: self._there.get((pod.name, other.name, node), 0) for other in others}
-        yield [other.need * there[other.name] for other in others], CAPACITY - pod.need
+        yield [other.need * there[other.name] for other in others], most_cpus - pod.need
         yield [other.gpus * there[other.name] for other in others], NUM_GPUS - pod.gpus
         mates = [other for other in others if other.app == pod.app]
         if pod.app in world.apart:

@@ -40,7 +40,7 @@ class Openings:
         self._parts = parts
         self._cluster = cluster
         self._candidates = candidates
-        self._open: dict[tuple[PlacementClass, frozenset[Compares]], NDArray[np.bool_] | None] = {}
+        self._open: dict[tuple[PlacementClass, frozenset[Compares], tuple[Pod, ...]], NDArray[np.bool_] | None] = {}
 
     @property
     def nodes(self) -> tuple[str, ...]:
@@ -79,23 +79,28 @@ class Openings:
         """What nodes have that pods get one by one, such as GPUs; nodes are numbered as by `place_of`."""
         return self._parts(self._cluster)
 
-    def open_to(self, victim: Pod, counted: Set[Compares] = frozenset()) -> NDArray[np.bool_] | None:
+    def open_to(
+        self, victim: Pod, counted: Set[Compares] = frozenset(), without: tuple[Pod, ...] = ()
+    ) -> NDArray[np.bool_] | None:
         """bool[N]: the nodes that would take the replacement of `victim` if they had the room; do not change it.
 
-        Of everything else they must have enough left now, unless it is `counted` by whoever asks.
+        Of everything else they must have enough left now, unless it is `counted` by whoever asks, or once the pods in
+        `without` have left, which are the same tuple for all that share them.
         None for a pod that comes back to its node or nowhere, or of which its scheduler's answer is not certain.
         """
         unplaced = self._candidates.candidate(victim, {}).unplaced
         if unplaced is None or unplaced.doubt or unplaced.own_node:
             return None
         room = _AMOUNTS | counted
-        known = unplaced.placement_class, room
+        known = unplaced.placement_class, room, without
         if known not in self._open:
-            evaluation = unplaced.evaluate()
-            if evaluation.refusals:  # by its queue or quota, perhaps, which has room for one of the two
+            evaluation = None if without else unplaced.evaluate()
+            if evaluation is None or evaluation.refusals:  # by its queue, perhaps, which has room for one of the two
                 with self._cluster.what_if():
-                    self._cluster.remove(victim)
-                    self._open[known] = unplaced.scheduler.open_but_for(unplaced.evaluate(), room)
+                    for pod in without or (victim,):
+                        self._cluster.remove(pod)
+                    evaluation = unplaced.evaluate()
+                    self._open[known] = unplaced.scheduler.open_but_for(evaluation, room)
             else:
                 self._open[known] = unplaced.scheduler.open_but_for(evaluation, room)
         return self._open[known]

@@ -83,8 +83,12 @@ class BalanceUtilizationObjective(ClusterObjective):
         return f"{text} ({self._targets.resolved})" if self._targets.resolved else text
 
     def problem_over(self, cluster: ClusterProblem) -> Problem:
-        """With measured usage among the needs, where the targets are of that."""
-        return self._usage.problem_over(cluster)
+        """With measured usage among the needs, where the targets are of that.
+
+        Targets limit the capacity too, so that no order of moves brings a node over its target for a while, either.
+        """
+        problem, ceilings = self._usage.problem_over(cluster), self._usage.ceilings_over(cluster, self._targets)
+        return dataclasses.replace(problem, capacity=np.minimum(problem.capacity, np.maximum(ceilings, 0)))
 
     def stated_over(self, cluster: ClusterProblem) -> BalanceUtilization:
         """The targets as ceilings, less what is held by other things than pods."""

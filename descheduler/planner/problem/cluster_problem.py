@@ -11,7 +11,7 @@ import numpy as np
 
 from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.plugin_evictor import PluginEvictor
-from descheduler.model.node import Node
+from descheduler.model.node import HOSTNAME_LABEL, Node
 from descheduler.model.pod import Pod
 from descheduler.model.selection.affinity import PodAffinityTerm
 from descheduler.optimizer.arrangement import Arrangement
@@ -160,7 +160,9 @@ def cluster_problem(
     counted = {Compares.SPREAD} if looks_at_devices else {Compares.SPREAD, Compares.PARTS}
     classes = _Classes(openings, columns, counted)
     stay = frozenset(kept)
-    rows = [_row(pod, evictor, view, classes, stay, has_to_land=not is_disposable(pod)) for pod in placed]
+    may_leave = [pod for pod in placed if _may_leave(pod, evictor, view, stay)]
+    mates = _mates_on_hosts(may_leave)
+    rows = _rows(placed, may_leave, lambda pod: classes.row(pod, mates.get(pod, ())), is_disposable)
     rows += [classes.row_of_pending(pod, pending) for pod in pending]
     problem = make_problem(
         # What no node has fits nowhere, however much it is: problems take no numbers as large as pods may request.
@@ -206,22 +208,31 @@ def _still_there(view: ClusterView, evictor: PluginEvictor, nodes: Sequence[Node
             yield pod
 
 
-def _row(
-    pod: Pod,
-    evictor: PluginEvictor,
-    view: ClusterView,
-    classes: _Classes,
-    kept: frozenset[PodIdentity],
-    *,
-    has_to_land: bool,
-) -> int | None:
-    """The class of a pod that may be moved; None for one that stays. Where it has to land, one that cannot stays."""
+def _may_leave(pod: Pod, evictor: PluginEvictor, view: ClusterView, kept: frozenset[PodIdentity]) -> bool:
     if identity_of(pod) in kept or view.is_arrival(pod) or pod.is_terminating:
-        return None
-    if not evictor.filter(pod).is_accepted or not evictor.pre_eviction_filter(pod).is_accepted:
-        return None
-    row = classes.row(pod)
-    return 0 if row is None and not has_to_land else row
+        return False
+    return evictor.filter(pod).is_accepted and evictor.pre_eviction_filter(pod).is_accepted
+
+
+def _rows(
+    placed: Sequence[Pod],
+    may_leave: Iterable[Pod],
+    row_of: Callable[[Pod], int | None],
+    is_disposable: Callable[[Pod], bool],
+) -> list[int | None]:
+    """The class of each pod that may be moved; None for one that stays, as where it lands nowhere and has to land."""
+    rows = {pod: row_of(pod) for pod in may_leave}
+    return [0 if pod in rows and rows[pod] is None and is_disposable(pod) else rows.get(pod) for pod in placed]
+
+
+def _mates_on_hosts(may_leave: Iterable[Pod]) -> Mapping[Pod, tuple[Pod, ...]]:
+    """By pod all those, itself too, that keep apart from each other on hosts: a host opens to one as another leaves."""
+    groups: dict[Hashable, list[Pod]] = {}
+    for pod in may_leave:
+        for term in _own_terms(pod):
+            if term.topology_key == HOSTNAME_LABEL:
+                groups.setdefault((pod.namespace, term.selector), []).append(pod)
+    return {pod: mates for mates in map(tuple, groups.values()) for pod in mates}
 
 
 class _Classes:
@@ -234,6 +245,8 @@ class _Classes:
         self._rows: dict[bytes, int] = {}
         self._known: dict[int, tuple[Bools, int]] = {}
         """By id of a mask, which lives as long as it is known here: the id of one that is gone is given to others."""
+        self._unions: dict[tuple[int, int], tuple[Bools, Bools, Bools]] = {}
+        """By the ids of two masks their union, and both."""
         self._masks: list[Bools] = [np.zeros(len(columns), dtype=bool)]
 
     @property
@@ -241,9 +254,16 @@ class _Classes:
         """bool[K, N]."""
         return np.array(self._masks)
 
-    def row(self, pod: Pod) -> int | None:
-        """The row of a pod; None for one whose replacement lands nowhere for certain."""
-        return self._row_of(self._openings.open_to(pod, self._counted))
+    def row(self, pod: Pod, mates: tuple[Pod, ...]) -> int | None:
+        """The row of a pod; None for one whose replacement lands nowhere for certain.
+
+        Nodes are open to it from which `mates`, itself among them, may leave: a rule counts who is there.
+        """
+        mask = self._openings.open_to(pod, self._counted)
+        later = self._openings.open_to(pod, self._counted, mates) if len(mates) > 1 else None
+        if mask is None or later is None:
+            return self._row_of(mask)
+        return self._row_of(self._unions.setdefault((id(mask), id(later)), (mask | later, mask, later))[0])
 
     def row_of_pending(self, pod: Pod, others: Sequence[Pod]) -> int | None:
         """The row of a pending pod, which may be placed together with `others`; None where no move helps it."""

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from descheduler.model.node import HOSTNAME_LABEL
 from descheduler.model.pod import Pod
 from descheduler.model.selection.affinity import PodAffinityTerm
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
@@ -27,8 +28,6 @@ from descheduler.placement.shadow.tally.pod_tally import PodQuery, PodSum
 from descheduler.placement.shadow.topology import Domains, Topology
 
 __all__ = ["AffinityFault", "AffinityInteractions", "InterPodAffinity"]
-
-_HOSTNAME = "kubernetes.io/hostname"
 
 
 class AffinityFault(ObstacleReason):
@@ -244,5 +243,5 @@ def _wide_terms(pod: Pod) -> tuple[PodAffinityTerm, ...]:
     affinity = pod.spec.affinity
     if affinity is None:
         return ()
-    anti = (term for term in affinity.anti_required if term.topology_key != _HOSTNAME)
+    anti = (term for term in affinity.anti_required if term.topology_key != HOSTNAME_LABEL)
     return (*affinity.pod_required, *anti)
