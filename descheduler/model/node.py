@@ -28,6 +28,7 @@ BATCH_RESOURCES = ("kubernetes.io/batch-cpu", "kubernetes.io/batch-memory")
 CORDON_ANNOTATION = "descheduler/cordoned-by"
 """On nodes that runs have cordoned: the Lease of the policy that did, as `NAME.NAMESPACE`."""
 HOSTNAME_LABEL = "kubernetes.io/hostname"
+"""Scoring takes the domains of this key to be single nodes."""
 ZONE_LABEL = "topology.kubernetes.io/zone"
 POOL_LABELS = (
     "karpenter.sh/nodepool",

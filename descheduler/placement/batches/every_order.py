@@ -20,6 +20,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from descheduler.model.node import HOSTNAME_LABEL
 from descheduler.placement.batches.single_landings import SPREAD, SingleLanding
 from descheduler.placement.framework.extension_points import SpreadConstraint
 from descheduler.placement.framework.interactions import GatheredPods, Meetings, Places
@@ -30,7 +31,6 @@ from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.pod_counts import PodCounts
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 from descheduler.placement.shadow.tally.pod_tally import PodQuery
-from descheduler.placement.shadow.topology import HOSTNAME_KEY
 
 __all__ = ["Crowd", "uncertain_crowds"]
 
@@ -72,7 +72,7 @@ def uncertain_crowds(crowds: Sequence[Crowd], cluster: ShadowCluster) -> list[Cr
     """
     if all(crowd.single is None for crowd in crowds):
         return []
-    hosts = cluster.table.label(HOSTNAME_KEY)
+    hosts = cluster.table.label(HOSTNAME_LABEL)
     if len(hosts.values) != int((hosts.ids >= 0).sum()):
         return [crowd for crowd in crowds if crowd.single is not None]  # plugins take these names to be unique
     arrays = _Arrays(crowds, cluster)

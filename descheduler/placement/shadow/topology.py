@@ -5,15 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from descheduler.model.node import HOSTNAME_LABEL
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.node_table import NodeTable
 
-__all__ = ["HOSTNAME_KEY", "Domains", "Topology"]
-
-HOSTNAME_KEY = HOSTNAME_LABEL
-"""The key whose domains scoring takes to be single nodes."""
-
+__all__ = ["Domains", "Topology"]
 
 _ABSENT = ""
 """Stands for the keys that no node has; a label's key is never empty."""

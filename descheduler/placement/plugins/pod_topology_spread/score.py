@@ -14,6 +14,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from descheduler.model.node import HOSTNAME_LABEL
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import ScoreError, Scores, SpreadConstraint
 from descheduler.placement.plugins.helper.score_arithmetic import MAX_SCORE, exact_div, tdiv
@@ -25,7 +26,7 @@ from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.pod_counts import PodCounts
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 from descheduler.placement.shadow.tally.pod_tally import FoundPods, PodQuery
-from descheduler.placement.shadow.topology import HOSTNAME_KEY, Domains
+from descheduler.placement.shadow.topology import Domains
 
 __all__ = ["Cells", "Nodes", "PodTopologySpreadScore", "rounded"]
 
@@ -171,7 +172,7 @@ class PodTopologySpreadScore:
     def _cells_of(self, constraints: tuple[SpreadConstraint, ...]) -> Cells:
         topologies = {each.topology_key: each.counted.domains for each in constraints}
         # Domains are kept for good by those who make them, so identity stands for them.
-        signature = frozenset((key == HOSTNAME_KEY, id(domains)) for key, domains in topologies.items())
+        signature = frozenset((key == HOSTNAME_LABEL, id(domains)) for key, domains in topologies.items())
         known = self._cells.get(signature)
         if known is None:
             known = self._cells[signature] = Cells(topologies.items(), self._num_nodes)
@@ -190,7 +191,7 @@ def _by_cell(constraint: SpreadConstraint, query: int, cells: Cells) -> _SoftCon
     return _SoftConstraint(
         constraint,
         query,
-        constraint.topology_key == HOSTNAME_KEY,
+        constraint.topology_key == HOSTNAME_LABEL,
         None if has_key.all() else has_key,
         domains.ids[cells.first],
         domains.ids_with_blank[cells.first],
@@ -266,7 +267,7 @@ _NOWHERE: Nodes = np.empty(0, dtype=np.intp)
 
 
 def _told_apart(key: str, domains: Domains) -> NDArray[np.intp]:
-    return domains.has_key.astype(np.intp) if key == HOSTNAME_KEY else domains.ids
+    return domains.has_key.astype(np.intp) if key == HOSTNAME_LABEL else domains.ids
 
 
 def _joined(first: NDArray[np.intp], second: NDArray[np.intp]) -> NDArray[np.intp]:
