@@ -11,20 +11,22 @@ if TYPE_CHECKING:
 
 __all__ = ["IntegerProgram"]
 
-_WORK, _LEAST_WORK = 3.0, 0.3
-"""The deterministic time of CP-SAT for all bounds, and for each of them. What is proven by then is right, if not always
-exact."""
+_LEAST_SHARE = 0.1
+"""Of the work for all bounds, what each of them may take however much the others took."""
 
 
 class IntegerProgram:
-    """Choices that gain something each, of which some together take more than there is. They are named by a number."""
+    """Choices that gain something each, of which some together take more than there is. They are named by a number.
 
-    def __init__(self) -> None:
+    `work` is the deterministic time of CP-SAT for all bounds. What is proven by then is right, if not always exact.
+    """
+
+    def __init__(self, work: float) -> None:
         from ortools.sat.python import cp_model
 
         self._model = cp_model.CpModel()
         self._choices: list[cp_model.IntVar] = []
-        self._work_left = _WORK
+        self._work_left, self._least_work = work, _LEAST_SHARE * work
 
     def choose(self, most: int = 1) -> int:
         """One more choice, of 0 to `most`."""
@@ -45,7 +47,7 @@ class IntegerProgram:
         solver.parameters.num_workers = 1
         # Its own handler would take Ctrl-C from the program during the solve, and leave none behind.
         solver.parameters.catch_sigint_signal = False
-        solver.parameters.max_deterministic_time = max(self._work_left, _LEAST_WORK)
+        solver.parameters.max_deterministic_time = max(self._work_left, self._least_work)
         status = solver.solve(self._model)
         self._work_left -= solver.response_proto.deterministic_time
         if status == cp_model.INFEASIBLE:

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
+from descheduler.optimizer.solving import Solution, solve
 from descheduler.plan.goals import Level
+from descheduler.planner import plan_search
 from tests.builders import Object, make_node, make_pod, required_node_affinity
 from tests.planner.runs import goal_of, run_objective
 
@@ -70,3 +74,19 @@ def test_a_plan_is_not_optimal_where_another_may_cost_less_by_more_than_tie_brea
     goal = goal_of(run_objective("balanceUtilization", *contended(), args=TARGET, packs=False, planner=planner))
 
     assert (goal.evictions, goal.bound, goal.status) == (2, 2, "feasible")
+
+
+def test_more_plans_are_made_where_one_may_cost_less(monkeypatch: pytest.MonkeyPatch) -> None:
+    plans: list[Solution] = []
+
+    def solved(*args: Any, **options: Any) -> Solution:
+        plans.append(solve(*args, **options))
+        return plans[-1]
+
+    monkeypatch.setattr(plan_search, "solve", solved)
+    run_objective("balanceUtilization", *contended(), args=TARGET, packs=False)
+    num_proven = len(plans)
+    dear = {"disruptionCost": {"priority": 1}}
+    run_objective("balanceUtilization", *contended(), args=TARGET, packs=False, planner=dear)
+
+    assert len(plans) - num_proven > num_proven

@@ -13,8 +13,10 @@ from descheduler.optimizer.rules import AtMost, MoveLimit
 
 __all__ = ["LargePods", "large_pods", "pod_kinds"]
 
-_MOST_PLACES = 20_000
+_MOST_PLACES = 5_000
 """Pairs of a kind and a node that a bound looks at."""
+_MOST_PODS = 20_000
+"""Pods that can leave the nodes of such pairs: with more of them a bound goes without."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,6 +52,9 @@ def large_pods(ceilings: Ceilings) -> LargePods:
     ranked = np.argsort(-num_hot, kind="stable")
     ranked = ranked[is_large[ranked]]
     kept = ranked[np.cumsum((capacity[ranked] > 0).sum(axis=1)) <= _MOST_PLACES]
+    is_place: Bools = np.asarray((capacity[kept] > 0).any(axis=0))
+    if is_place[problem.assignment[movable]].sum() > _MOST_PODS:
+        kept = kept[:0]
     number = np.full(len(kinds), -1)
     number[kept] = np.arange(len(kept))
     kind_of = np.full(problem.num_pods, -1)

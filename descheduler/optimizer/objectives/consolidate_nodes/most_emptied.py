@@ -19,6 +19,8 @@ __all__ = ["most_emptied"]
 
 _MOST_CLASSES = 30
 """Sets of nodes whose room is compared with what pods need that are allowed on no others."""
+_WORK = 6.0
+"""Of the program, for both of its bounds."""
 _NO_PODS = np.zeros(0, np.int64)
 
 
@@ -36,7 +38,7 @@ def most_emptied(drains: Drains, weight: Ints) -> tuple[int, int]:
     if not (rows or len(opened)):
         return by_volume, _least_cost(drains, nodes, weight, by_volume)
     weights = [*weight[nodes].tolist(), *(-weight[opened]).tolist()]
-    program = IntegerProgram()
+    program = IntegerProgram(_WORK)
     for _ in weights:
         program.choose()
     for amounts, most in [*rows, *_room_rows(drains, nodes, opened, np.ones(drains.problem.num_nodes, bool))]:
