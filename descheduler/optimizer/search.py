@@ -52,6 +52,7 @@ class SearchTask:
     start: int64[P], an assignment that keeps the problem's rules, which is bettered; None: the problem's own.
     hint:  int64[P], the assignment of an earlier run, whose moves are tried first; None: there is none.
     ties:  when what is left to gain is not worth the rest of the limits; None: never.
+    bound: a value that no assignment is better than, where the caller knows one; None: the objective's own.
     """
 
     problem: Problem
@@ -61,6 +62,7 @@ class SearchTask:
     start: Ints | None = None
     hint: Ints | None = None
     ties: Ties | None = None
+    bound: Value | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,7 +99,7 @@ class Search:
         self._placement = Arrangement(task.problem, task.start)
         self._num_pods = _FIRST
         self._tied_at: float | None = None
-        self._bound = self._objective.bound()
+        self._bound = self._objective.bound() if task.bound is None else task.bound
         at = self._placement.at.copy()
         self.incumbent = Incumbent(at, self._objective.value(at), 0.0, 0.0)
 

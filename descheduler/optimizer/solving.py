@@ -186,8 +186,9 @@ class _Run:
         for number, objective in enumerate(self._objectives):
             if number and start is not None:
                 problem = self._objectives[number - 1].prepare(problem).hold(start)
+            bound = self._prepared[number].bound() if problem is self._problem else None
             found, work, ending = self._search(
-                SearchTask(problem, objective, each, self._seed, start, hint, self._ties)
+                SearchTask(problem, objective, each, self._seed, start, hint, self._ties, bound)
             )
             self.budget.spend(work)
             self._endings.add(ending)

@@ -54,8 +54,10 @@ _MOST_REFUSALS_OF_CHAINS, _MOST_REFUSALS_AS_SCHEDULED = 2, 3
 """After so many a pod stays, of a chain, or where the plan counts with the scheduler's choice of nodes."""
 _MOST_REFUSED_NODES = 2
 """After so many a pod with a chosen node is not moved to the zones of the next ones."""
-_MOST_PLANS_IN_VAIN, _MOST_EARLY_DROPS_IN_VAIN, _MOST_DROPS_IN_VAIN = 4, 8, 30
-"""After so many that were no better than those before them it is enough."""
+_MOST_PLANS_IN_VAIN, _MOST_PLANS_IN_VAIN_AT_FIGURE = 4, 2
+"""After so many that were no better than those before them it is enough: of any, and of those that reach the figure."""
+_MOST_EARLY_DROPS_IN_VAIN, _MOST_DROPS_IN_VAIN = 8, 30
+"""The same of plans without some groups of another one."""
 
 
 class PlanSearch:
@@ -277,18 +279,23 @@ class PlanSearch:
         return self._solve(cluster, *self._whole(cluster), self._budget.share(share), hint, 1), cluster
 
     def _is_settled(self, found: Sequence[Trial], refused: Mapping[PodIdentity, str]) -> bool:
-        """Whether all is granted that it takes, or plan after plan of those that were `found` was no better."""
+        """Whether all is granted that it takes, or plan after plan of those that were `found` was no better.
+
+        Fewer in vain are enough where only evictions are left to save.
+        """
         if not refused and (self.plans[-1].is_optimal or self._is_at_bound(found[-1])):
             return True
+        is_reached = not refused and found[-1].figure <= self.bound[0]
+        most_in_vain = _MOST_PLANS_IN_VAIN_AT_FIGURE if is_reached else _MOST_PLANS_IN_VAIN
         values = [(each.figure, each.cost) for each in found]
-        earlier, latest = values[:-_MOST_PLANS_IN_VAIN], values[-_MOST_PLANS_IN_VAIN:]
+        earlier, latest = values[:-most_in_vain], values[-most_in_vain:]
         return bool(earlier) and min(latest) >= min(earlier)
 
     def _is_at_bound(self, trial: Trial) -> bool:
-        """Whether it is at the bound; of chains of moves also the next plan may need fewer evictions."""
+        """Whether no plan is better; of chains of moves also not by tie-breaks."""
         if self._objective.is_planned_further:
             return (trial.figure, trial.cost) <= self.bound
-        return trial.figure <= self.bound[0]
+        return self.is_proven(trial.figure, trial.cost, trial.num_evictions)
 
     def _stated(self) -> ClusterProblem:
         """The cluster as it is with everything that is booked, without what was refused or is known to be."""

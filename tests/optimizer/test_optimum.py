@@ -146,14 +146,26 @@ def test_plan_is_as_good_as_the_best_assignment_where_all_can_move_at_once(
 
 
 def _best(problem: Problem, objective: Objective) -> Value:
-    """The best assignment; for consolidation of those that take whole nodes and put nothing on unused ones."""
+    """The best assignment of those that a plan may have; see `_is_of_plans`."""
     prepared = objective.prepare(problem)
     return min(
         prepared.value(at)
         for at in every_assignment(problem)
-        if is_feasible(problem, at)
-        and (not isinstance(objective, ConsolidateNodes) or _takes_whole_nodes(objective, problem.assignment, at))
+        if is_feasible(problem, at) and _is_of_plans(problem, objective, at)
     )
+
+
+def _is_of_plans(problem: Problem, objective: Objective, at: Ints) -> bool:
+    """For consolidation, that it takes whole nodes and puts nothing on unused ones; for balancing, that no node is over
+    its ceiling that was not, and that none that is has got a pod."""
+    match objective:
+        case ConsolidateNodes():
+            return _takes_whole_nodes(objective, problem.assignment, at)
+        case BalanceUtilization():
+            before, after = ((problem.usage(each) > objective.ceiling).any(axis=1) for each in (problem.assignment, at))
+            has_come = np.isin(np.arange(problem.num_nodes), at[problem.moved(at)])
+            return not (after & (~before | has_come)).any()
+    return True
 
 
 def _takes_whole_nodes(objective: ConsolidateNodes, before: Ints, after: Ints) -> bool:

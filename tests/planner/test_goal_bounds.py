@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
+from descheduler.model.node import Node
 from descheduler.model.pod import Pod
+from descheduler.optimizer.solving import Solution, solve
 from descheduler.plan.goals import Level
+from descheduler.planner import plan_search
 from tests.builders import Object, make_node, make_pod, required_node_affinity
 from tests.planner.runs import goal_of, run_objective
 
@@ -18,42 +23,70 @@ def pod(name: str, cpu: str, node: str = "a", **facts: Any) -> Pod:
 
 
 def test_nothing_is_said_to_be_needed_for_figures_that_the_plan_does_not_reach() -> None:
-    """A pod of 4 fits on b and on c, and brings either over its target."""
+    """A pod of 4 has to leave both a and b, and c has room for one of them."""
     goal = goal_of(
         run_objective(
             "balanceUtilization",
             NODES,
-            [pod("x", "4"), pod("y", "4"), pod("b", "5", "b"), pod("c", "5", "c")],
+            [pod("v", "4"), pod("w", "4"), pod("x", "4", "b"), pod("y", "4", "b"), pod("z", "3", "c")],
             args=TARGET,
+            packs=False,
         )
     )
 
-    assert goal.levels == (Level("nodes over target", 1, 1, 0),)
+    assert goal.levels == (Level("nodes over target", 2, 1, 0),)
     assert (goal.bound, goal.cost_bound, goal.status) == (None, None, "feasible")
 
 
+def test_that_a_node_stays_over_its_target_is_proven_where_its_pods_fit_under_no_other() -> None:
+    """A pod of 4 has room on b and on c, and brings either over its target."""
+    pods = [pod("x", "4"), pod("y", "4"), pod("b", "5", "b"), pod("c", "5", "c")]
+
+    goal = goal_of(run_objective("balanceUtilization", NODES, pods, args=TARGET))
+
+    assert goal.levels == (Level("nodes over target", 1, 1, 1),)
+    assert goal.status == "optimal"
+
+
+def contended() -> tuple[list[Node], list[Pod]]:
+    """Node c has room for one of two pods that may run on c alone: the one of low priority, and `only` of node b."""
+    nodes = [make_node(name, cpu="10", labels={"kubernetes.io/hostname": name}) for name in "abcd"]
+    on_c: Object = {"affinity": required_node_affinity("kubernetes.io/hostname", "c")}
+    of_b = [
+        pod("only", "4", "b", priority=1000, **on_c),
+        pod("agent", "4", "b", priority=1000, owners=["DaemonSet/agent"]),
+    ]
+    of_a = [pod("low", "4", priority=0, **on_c), pod("high", "4", priority=1000)]
+    return nodes, [*of_a, *of_b, pod("c", "3", "c", priority=1000)]
+
+
 def test_a_plan_of_the_fewest_evictions_is_optimal_though_tie_breaks_cost_more() -> None:
-    """The pod of low priority may run on c alone, and would bring that over its target."""
-    only_c: Object = {"affinity": required_node_affinity("kubernetes.io/hostname", "c")}
-    nodes = [make_node(name, cpu="10", labels={"kubernetes.io/hostname": name}) for name in "abc"]
-    pods = [pod("low", "4", priority=0, **only_c), pod("high", "4", priority=1000), pod("c", "6", "c", priority=1000)]
+    goal = goal_of(run_objective("balanceUtilization", *contended(), args=TARGET, packs=False))
 
-    goal = goal_of(run_objective("balanceUtilization", nodes, pods, args=TARGET, packs=False))
-
-    assert (goal.evictions, goal.bound) == (1, 1)
+    assert (goal.evictions, goal.bound) == (2, 2)
     assert goal.cost_bound == goal.cost - 10
     assert goal.status == "optimal"
 
 
 def test_a_plan_is_not_optimal_where_another_may_cost_less_by_more_than_tie_breaks() -> None:
-    only_c: Object = {"affinity": required_node_affinity("kubernetes.io/hostname", "c")}
-    nodes = [make_node(name, cpu="10", labels={"kubernetes.io/hostname": name}) for name in "abc"]
-    pods = [pod("low", "4", priority=0, **only_c), pod("high", "4", priority=1000), pod("c", "6", "c", priority=1000)]
+    planner = {"disruptionCost": {"priority": 1}}
 
-    goal = goal_of(
-        run_objective(
-            "balanceUtilization", nodes, pods, args=TARGET, packs=False, planner={"disruptionCost": {"priority": 1}}
-        )
-    )
+    goal = goal_of(run_objective("balanceUtilization", *contended(), args=TARGET, packs=False, planner=planner))
 
-    assert (goal.evictions, goal.bound, goal.status) == (1, 1, "feasible")
+    assert (goal.evictions, goal.bound, goal.status) == (2, 2, "feasible")
+
+
+def test_more_plans_are_made_where_one_may_cost_less(monkeypatch: pytest.MonkeyPatch) -> None:
+    plans: list[Solution] = []
+
+    def solved(*args: Any, **options: Any) -> Solution:
+        plans.append(solve(*args, **options))
+        return plans[-1]
+
+    monkeypatch.setattr(plan_search, "solve", solved)
+    run_objective("balanceUtilization", *contended(), args=TARGET, packs=False)
+    num_proven = len(plans)
+    dear = {"disruptionCost": {"priority": 1}}
+    run_objective("balanceUtilization", *contended(), args=TARGET, packs=False, planner=dear)
+
+    assert len(plans) - num_proven > num_proven

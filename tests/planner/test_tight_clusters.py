@@ -25,7 +25,7 @@ def test_smaller_pods_leave_instead_of_one_that_has_no_good_node() -> None:
     decisions = run_objective("balanceUtilization", nodes, pods, args=_TARGET, packs=False)
 
     assert sorted(evicted(decisions)) == ["other", "small"]
-    assert goal_of(decisions).sentence == "1 node over target → 0 with 2 evictions (at least 1 is needed)"
+    assert goal_of(decisions).sentence == "1 node over target → 0 with 2 evictions (at least 2 are needed)"
 
 
 def test_the_largest_pod_is_placed_first() -> None:

@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from tests.worlds.zoned import ZonedWorld, make_zoned_world
+from tests.worlds.zoned import ZonedWorld, make_uneven_zoned_world, make_zoned_world
 
 
 @pytest.fixture(scope="module")
@@ -46,3 +46,13 @@ def test_objects_are_those_of_the_arrays(world: ZonedWorld) -> None:
 
     assert (kinds["Node"], kinds["Pod"]) == (100, len(world.node))
     assert kinds["PodDisruptionBudget"] == (world.budget >= 0).sum()
+
+
+def test_some_nodes_are_over_a_target_that_the_mean_is_under() -> None:
+    uneven = make_uneven_zoned_world(nodes=100, seed=0, mean_ratio=0.5)
+    used = np.zeros_like(uneven.capacity)
+    np.add.at(used, uneven.node, uneven.need[uneven.workload])
+    fuller = (used / uneven.capacity).max(axis=1)
+
+    assert (fuller > 0.7).mean() == pytest.approx(0.15, abs=0.03)
+    assert fuller.mean() == pytest.approx(0.5, abs=0.03)

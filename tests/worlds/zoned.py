@@ -1,4 +1,4 @@
-"""A cluster that has become too large, in three uneven zones, whose pods keep apart and have budgets.
+"""Clusters in three uneven zones, whose pods keep apart and have budgets: one too large, one with nodes too full.
 
 Half of the nodes are in the first zone, three tenths in the second, and the rest in the third. Sizes of pods have a
 heavy tail. 22 % of the workloads have at most one pod on each node, 20 % are spread evenly over the zones. Three of ten
@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from descheduler.optimizer.arrays import Bools, Ints
+from descheduler.optimizer.arrays import Bools, Floats, Ints
 from tests.e2e.kube_api import Object
 from tests.e2e.objects import ZONE, disruption_budget, namespace, pod
 from tests.e2e.stored_workloads import ready_node, replica_set, running_pod, stored_uid
-from tests.worlds.arrays import NODE_SHAPES
+from tests.worlds.arrays import NODE_SHAPES, draw_utilisation
 
-__all__ = ["ZonedWorld", "make_zoned_world", "node_name", "node_number"]
+__all__ = ["ZonedWorld", "make_uneven_zoned_world", "make_zoned_world", "node_name", "node_number"]
 
 _NAMESPACE = "shop"
 _ZONE_SHARES = (0.5, 0.3, 0.2)
@@ -98,8 +98,21 @@ def make_zoned_world(*, nodes: int, seed: int, mean_ratio: float) -> ZonedWorld:
     """Nodes of which up to a third to five thirds of `mean_ratio` is used, some of it less: their shapes differ."""
     rng = np.random.default_rng(seed)
     capacity = NODE_SHAPES[rng.integers(len(NODE_SHAPES), size=nodes)]
+    return _filled(rng, capacity, np.clip(mean_ratio * rng.uniform(1 / 3, 5 / 3, (nodes, 1)), 0.05, 0.95))
+
+
+def make_uneven_zoned_world(*, nodes: int, seed: int, mean_ratio: float) -> ZonedWorld:
+    """15 % of nodes use 75-92 % of CPU or memory. Of the fuller resource, nodes use `mean_ratio` on average."""
+    rng = np.random.default_rng(seed)
+    capacity = NODE_SHAPES[rng.integers(len(NODE_SHAPES), size=nodes)]
+    return _filled(rng, capacity, draw_utilisation(rng, nodes, mean_ratio))
+
+
+def _filled(rng: np.random.Generator, capacity: Ints, goal: Floats) -> ZonedWorld:
+    """Workloads until CPU or memory of all nodes together is used as far as `goal` says: float64[N, 1 or 2], in 0-1."""
+    nodes = len(capacity)
     zone = np.searchsorted(np.cumsum(_ZONE_SHARES)[:-1], (np.arange(nodes) + 0.5) / nodes)
-    room = (capacity * np.clip(mean_ratio * rng.uniform(1 / 3, 5 / 3, (nodes, 1)), 0.05, 0.95)).astype(np.int64)
+    room = (capacity * goal).astype(np.int64)
     wanted = room.sum(axis=0)
     found, misses = list[tuple[Ints, float, list[int]]](), 0
     while (room.sum(axis=0) > (1 - _FULL_ENOUGH) * wanted).all() and misses < _MOST_MISSES:

@@ -6,7 +6,17 @@ from collections.abc import Callable
 from functools import partial
 
 from descheduler.optimizer import Limits
-from tests.bench.planner import balance, consolidate, dry_run, make_room, openb, packing_dry_run, vmr2l, zoned
+from tests.bench.planner import (
+    balance,
+    consolidate,
+    dry_run,
+    make_room,
+    openb,
+    packing_dry_run,
+    vmr2l,
+    zoned,
+    zoned_balance,
+)
 from tests.bench.planner.outcomes import limit_text
 
 __all__ = ["CASES", "CASES_OF_THE_TRACE", "report_in_short"]
@@ -15,6 +25,10 @@ CASES: dict[str, Callable[..., None]] = {
     "balance": balance.report,
     "balance-chosen-nodes": partial(dry_run.report, chooses_nodes=True),
     "balance-dry-run": dry_run.report,
+    "balance-zones": zoned_balance.report,
+    "balance-zones-chosen-nodes": partial(zoned_balance.report, chooses_nodes=True),
+    "balance-zones-more-time": zoned_balance.report_more_time,
+    "balance-zones-more-time-chosen-nodes": partial(zoned_balance.report_more_time, chooses_nodes=True),
     "consolidate": consolidate.report,
     "consolidate-chosen-nodes": partial(packing_dry_run.report_consolidation, chooses_nodes=True),
     "consolidate-dry-run": packing_dry_run.report_consolidation,

@@ -25,10 +25,11 @@ from tests.bench.planner.balance import MEAN_RATIOS
 from tests.e2e.kube_api import Object
 from tests.worlds.uneven import make_uneven_cluster
 
-__all__ = ["dry_run", "report"]
+__all__ = ["TARGET", "dry_run", "report"]
 
 _PROFILES = Path(__file__).resolve().parents[3] / "config" / "profiles"
-_TARGET = 0.7
+TARGET = 0.7
+"""Of CPU and memory, in `plan-balance`."""
 _NO_LIMIT_SECONDS = 24 * 3600.0
 _NO_LIMITS = {
     "maxMigratingPerNode": 0,
@@ -128,7 +129,7 @@ def _num_over(objects: Sequence[Object], moves: Sequence[Mapping[str, Any]]) -> 
             node = target.get((metadata["namespace"], metadata["name"]), found["spec"]["nodeName"])
             need = _amounts(found["spec"]["containers"][0]["resources"]["requests"])
             used[node] = used.get(node, np.zeros_like(need)) + need
-    return sum(bool((used.get(name, 0) > _TARGET * room[name]).any()) for name in room)
+    return sum(bool((used.get(name, 0) > TARGET * room[name]).any()) for name in room)
 
 
 def _amounts(found: Mapping[str, str]) -> Ints:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import resource
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -12,7 +11,8 @@ from descheduler.optimizer import Limits
 from descheduler.optimizer.arrays import Ints
 from tests.bench.planner.dry_run import dry_run
 from tests.bench.planner.many_starts import most_emptied_at_random
-from tests.worlds.zoned import ZonedWorld, make_zoned_world, node_number
+from tests.bench.planner.zoned_replay import assignment_after, faults_of
+from tests.worlds.zoned import ZonedWorld, make_zoned_world
 
 __all__ = ["report", "report_more_time"]
 
@@ -27,12 +27,12 @@ def report(*, nodes: int, seeds: Sequence[int], limits: Limits, num_workers: int
         world = make_zoned_world(nodes=nodes, seed=seed, mean_ratio=_MEAN_RATIO)
         before = _cpu_seconds()
         document = dry_run("plan-consolidate", list(world.objects()), limits, num_workers, chooses_nodes=chooses_nodes)
-        seconds, after = _cpu_seconds() - before, _after(world, document["moves"])
+        seconds, after = _cpu_seconds() - before, assignment_after(world, document["moves"])
         emptied = _num_emptied(world, after)
         greedy = most_emptied_at_random(world, cpu_seconds=seconds, seed=seed)
         print(
             f"{nodes} {seed}: {document['goal']['objectives'][0]['sentence']}; replayed: {emptied} nodes empty,"
-            f" faults: {list(_faults(world, after))}; multi-start greedy {greedy}; {seconds:.1f} s of CPU each",
+            f" faults: {list(faults_of(world, after))}; multi-start greedy {greedy}; {seconds:.1f} s of CPU each",
             flush=True,
         )
         totals += (emptied, greedy)
@@ -54,7 +54,7 @@ def report_more_time(
         for share in _SHARES:
             part = limits.scaled(share)
             document = dry_run("plan-consolidate", objects, part, num_workers, chooses_nodes=chooses_nodes)
-            emptied.append(_num_emptied(world, _after(world, document["moves"])))
+            emptied.append(_num_emptied(world, assignment_after(world, document["moves"])))
         num_worse += emptied != sorted(emptied)
         print(
             f"{nodes} {seed}: nodes emptied in {', '.join(f'{share:.0%}' for share in _SHARES)}: {emptied}", flush=True
@@ -68,33 +68,5 @@ def _cpu_seconds() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def _after(world: ZonedWorld, moves: Sequence[Mapping[str, Any]]) -> Ints:
-    """int64[P]: where pods are once the moves are made."""
-    names = {f"web-{workload:04}": np.flatnonzero(world.workload == workload) for workload in range(len(world.need))}
-    at = world.node.copy()
-    for move in moves:
-        owner, number = move["pod"]["name"].rsplit("-", 1)
-        at[names[owner][int(number)]] = node_number(move["to"])
-    return at
-
-
 def _num_emptied(world: ZonedWorld, at: Ints) -> int:
     return len(set(world.node.tolist()) - set(at.tolist()))
-
-
-def _faults(world: ZonedWorld, at: Ints) -> Iterator[str]:
-    """What `at` breaks of capacity, budgets, anti-affinity and spread."""
-    used = np.zeros_like(world.capacity)
-    np.add.at(used, at, world.need[world.workload])
-    if over := int((used > world.capacity).any(axis=1).sum()):
-        yield f"{over} nodes over capacity"
-    moved = np.bincount(world.workload[at != world.node], minlength=len(world.need))
-    if over := int(((moved > world.budget) & (world.budget >= 0)).sum()):
-        yield f"{over} budgets exceeded"
-    for workload in np.flatnonzero(moved).tolist():
-        places = at[world.workload == workload]
-        zones = np.bincount(world.zone[places], minlength=3)
-        if world.apart[workload] and len(set(places.tolist())) < len(places):
-            yield f"workload {workload} shares a node"
-        if world.spread[workload] and zones.max() - zones.min() > 1:
-            yield f"workload {workload} is not spread"

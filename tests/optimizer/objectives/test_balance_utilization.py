@@ -96,3 +96,46 @@ def test_limits_count_in_total_in_the_bound() -> None:
     plan = solve(problem, BalanceUtilization(np.array([[4], [4], [20]])), Limits(work=2.0))
 
     assert plan.value == plan.bound == (0, 3)
+
+
+def test_pods_that_no_node_has_room_for_take_the_place_of_others_in_the_bound() -> None:
+    """The pod of 6 finds room where the one of 3 leaves; else both of 2 leave: two evictions, and not one."""
+    problem = make_problem([[6], [2], [2], [3], [1]], [[10], [10], [5]], [0, 0, 0, 1, 1])
+
+    plan = solve(problem, BalanceUtilization(np.array([[7], [7], [5]])), Limits(work=2.0))
+
+    assert plan.value == plan.bound == (0, 2)
+
+
+def test_each_pod_that_no_node_has_room_for_takes_the_place_of_another_in_the_bound() -> None:
+    """Nodes 0 and 1 have to lose a pod of 6, for which one of 5 leaves node 2, and another one leaves node 3."""
+    problem = make_problem(
+        [[6], [3], [6], [3], [5], [5]],
+        [[9], [9], [9], [9], [10]],
+        [0, 0, 1, 1, 2, 3],
+        pod_class=[0, 1, 0, 1, 2, 2],
+        allowed=[[True, True, True, True, False], [True, True, False, False, False], [True] * 5],
+        evictable=[True, False, True, False, True, True],
+    )
+
+    plan = solve(problem, BalanceUtilization(np.array([[7]] * 4 + [[10]])), Limits(work=2.0))
+
+    assert plan.value == plan.bound == (0, 4)
+
+
+def test_pods_that_fit_under_no_ceiling_are_in_no_bound() -> None:
+    """The pod of 6 would bring node 1 over its ceiling, wherever the pod there goes; node 0 stays over its own."""
+    problem = make_problem([[6], [3], [1]], [[10], [10]], [0, 0, 1], evictable=[True, False, True])
+
+    plan = solve(problem, BalanceUtilization(np.array([[7], [5]])), Limits(work=2.0))
+
+    assert plan.value == plan.bound == (1, 0)
+
+
+def test_a_node_that_stays_over_its_ceiling_gets_no_pod() -> None:
+    """Node 1 has a pod of 9 that stays, and room for 3 more: node 0 is over its ceiling for want of another node."""
+    problem = make_problem([[4], [4], [9]], [[8], [12]], [0, 0, 1], evictable=[True, True, False])
+
+    plan = solve(problem, BalanceUtilization(np.array([[5], [8]])), Limits(work=2.0))
+
+    assert plan.value == plan.bound == (2, 0)

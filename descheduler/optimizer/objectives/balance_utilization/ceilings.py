@@ -11,7 +11,6 @@ from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.arrays import Bools, Floats, Ints
 from descheduler.optimizer.leaving import can_leave
 from descheduler.optimizer.objectives.balance_utilization.cover import Cover, smallest_cover
-from descheduler.optimizer.objectives.balance_utilization.limited_covers import NodeCover
 from descheduler.optimizer.problem import Problem
 
 __all__ = ["Ceilings"]
@@ -21,6 +20,8 @@ class Ceilings:
     """The ceilings of one problem. Resources come first in the arrays.
 
     `ceiling` is float64[R, N], `scale` one over the capacity, `was_hot` bool[N]: over the ceiling before the plan.
+    `whole_ceiling` is the ceiling as it was given, int64[N, R], `usage` that before the plan, of the same shape, and
+    `room` what is used at most of a node that pods come to.
     `leaves` is bool[P], the pods that can leave, and `num_leaving` int64[N], how many of each node can.
     `covers` holds the cheapest cover of each hot node, in the problem's pods, or None where all that can leave do not
     suffice.
@@ -28,21 +29,22 @@ class Ceilings:
 
     def __init__(self, problem: Problem, ceiling: Ints) -> None:
         self.problem = problem
-        self._whole_ceiling = ceiling
+        self.whole_ceiling = ceiling
         self.ceiling: Floats = np.ascontiguousarray(ceiling.T, dtype=np.float64)
         self.scale: Floats = 1.0 / np.maximum(problem.capacity.T.astype(np.float64), 1.0)
-        self._usage = problem.usage(problem.assignment)
-        self.was_hot: Bools = np.asarray((self._usage > ceiling).any(axis=1))
+        self.usage: Ints = problem.usage(problem.assignment)
+        self.was_hot: Bools = np.asarray((self.usage > ceiling).any(axis=1))
         self.hot: Ints = np.flatnonzero(self.was_hot)
-        self.leaves: Bools = can_leave(problem)
+        self.room: Ints = np.minimum(ceiling, problem.capacity)
+        self.leaves: Bools = can_leave(dataclasses.replace(problem, capacity=self.room))
         self.num_leaving: Ints = np.bincount(problem.assignment[self.leaves], minlength=problem.num_nodes)
         self.covers = {node: self._cover(node) for node in self.hot.tolist()}
 
     def _cover(self, node: int) -> Cover | None:
         problem = self.problem
-        excess = self._usage[node] - self.ceiling[:, node]
+        excess = self.usage[node] - self.ceiling[:, node]
         over = excess > 0
-        pods = self._leaving(node)
+        pods = np.flatnonzero((problem.assignment == node) & self.leaves)
         cover = smallest_cover(excess[over], problem.need[pods][:, over].astype(np.float64), problem.cost[pods])
         return cover and Cover(tuple(pods[list(cover.chosen)].tolist()), cover.cost, cover.bound)
 
@@ -57,21 +59,13 @@ class Ceilings:
         ceilings = self
         if (self.problem.cost != 1).any():
             equal = dataclasses.replace(self.problem, cost=np.ones_like(self.problem.cost))
-            ceilings = Ceilings(equal, self._whole_ceiling)
+            ceilings = Ceilings(equal, self.whole_ceiling)
         return {node: cover for node, cover in ceilings.covers.items() if cover is not None}
 
-    def stated(self, node: int) -> NodeCover:
-        """What relieves a hot node that can be relieved, for a model over all of them."""
-        cover = self.covers[node]
-        if cover is None:
-            raise ValueError(f"node {node}: all pods that can leave do not suffice")
-        excess = self._usage[node] - self.ceiling[:, node].astype(np.int64)
-        over = excess > 0
-        pods = self._leaving(node)
-        return NodeCover(pods, excess[over], self.problem.need[pods][:, over], self._by_count[node].bound, cover.bound)
-
-    def _leaving(self, node: int) -> Ints:
-        return np.flatnonzero((self.problem.assignment == node) & self.leaves)
+    @property
+    def least_counts(self) -> dict[int, int]:
+        """How many pods have to leave each hot node at least that can be relieved."""
+        return {node: cover.bound for node, cover in self._by_count.items()}
 
     def is_over(self, placement: Arrangement) -> Bools:
         """bool[N]."""

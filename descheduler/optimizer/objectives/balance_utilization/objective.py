@@ -16,13 +16,17 @@ from descheduler.optimizer.moves_left import MovesLeft
 from descheduler.optimizer.objective import Model, Neighbourhood, PreparedObjective, Term, Value, eviction_cost
 from descheduler.optimizer.objectives.balance_utilization import neighbourhoods
 from descheduler.optimizer.objectives.balance_utilization.ceilings import Ceilings
-from descheduler.optimizer.objectives.balance_utilization.limited_covers import least_within_limits
+from descheduler.optimizer.objectives.balance_utilization.large_pods import large_pods
+from descheduler.optimizer.objectives.balance_utilization.relief import least_relief
 from descheduler.optimizer.problem import Problem
 
 __all__ = ["BalanceUtilization", "BalanceUtilizationGoal"]
 
 _VOLUME_STEPS = 20
 """Into how many steps the size of a moved pod is cut where two plans are else equal."""
+
+_WEIGHT_OF_WORSE = 1e6
+"""How much more it counts that a node is further over its ceiling than it was."""
 
 _NO_PODS = np.zeros(0, np.int64)
 
@@ -31,7 +35,8 @@ _NO_PODS = np.zeros(0, np.int64)
 class BalanceUtilization:
     """No node above `ceiling` (int64[N, R], in the units of the problem's `need`), by the cheapest evictions.
 
-    A value is (nodes over their ceiling, cost of the moves). A node that is under its ceiling is never taken over it.
+    A value is (nodes over their ceiling, cost of the moves). A node that is under its ceiling is never taken over it,
+    and no pod comes to one that stays over it.
     """
 
     ceiling: Ints
@@ -63,18 +68,17 @@ class BalanceUtilizationGoal(PreparedObjective):
         return int(over.sum()), int(self.problem.cost[self.problem.moved(assignment)].sum())
 
     def bound(self) -> Value:
-        """(hot nodes that stay hot whatever limits allow, the least that it costs to relieve all others)."""
+        """(nodes that stay over at least, by what limits and room allow; the least that it costs that no more do)."""
         return self._bound
 
     @cached_property
     def _bound(self) -> Value:
         covers = {node: cover for node, cover in self.ceilings.covers.items() if cover is not None}
-        hot = len(self.ceilings.hot)
-        cheapest = [pod for cover in covers.values() for pod in cover.chosen]
-        if MovesLeft(self.problem, _NO_PODS).take(np.array(cheapest, dtype=np.int64)):
-            return hot - len(covers), sum(cover.bound for cover in covers.values())
-        relieved, cost = least_within_limits(self.problem, [self.ceilings.stated(node) for node in covers])
-        return hot - relieved, cost
+        cheapest = np.array([pod for cover in covers.values() for pod in cover.chosen], dtype=np.int64)
+        large = large_pods(self.ceilings)
+        if (large.kind[cheapest] < 0).all() and MovesLeft(self.problem, _NO_PODS).take(cheapest):
+            return len(self.ceilings.hot) - len(covers), sum(cover.bound for cover in covers.values())
+        return least_relief(self.ceilings, large)
 
     def hold(self, assignment: Ints) -> Problem:
         """Nodes that are under their ceiling have no more capacity than that."""
@@ -83,13 +87,17 @@ class BalanceUtilizationGoal(PreparedObjective):
         return dataclasses.replace(self.problem, capacity=np.where(over[:, None], self.problem.capacity, ceiling))
 
     def node_cost(self, nodes: Ints, usage: Floats) -> Floats:
-        """Being over counts more than all evictions together, and each hundredth of a node more than one eviction."""
-        excess = np.zeros(usage.shape[1:])
+        """Being over counts more than all evictions together, and each hundredth of a node more than one eviction.
+
+        Being further over than before the plan counts more than any move saves.
+        """
+        excess, is_worse = np.zeros(usage.shape[1:]), np.zeros(usage.shape[1:], bool)
         for resource, used in enumerate(usage):
             above = np.maximum(used - self.ceilings.ceiling[resource, nodes], 0.0)
             excess += above * self.ceilings.scale[resource, nodes]
+            is_worse |= (above > 0) & (used > self.ceilings.usage[nodes, resource])
         cost: Floats = (excess > 0) * self._over_weight + excess * (100.0 * self._over_weight)
-        return cost
+        return cost * np.where(is_worse, _WEIGHT_OF_WORSE, 1.0)
 
     def move_cost(self, pods: Ints, nodes: Ints) -> Floats:
         """The pod's own cost."""
@@ -122,6 +130,7 @@ class BalanceUtilizationGoal(PreparedObjective):
                 model.limit_load(node, resource, float(self.ceilings.ceiling[resource, node]), unless=over)
             if over is not None:
                 self._add_cover(model, neighbourhood, node, over)
+                self._let_none_come(model, neighbourhood, node, over)
         self._add_moves(model, neighbourhood)
 
     def _add_cover(self, model: Model, neighbourhood: Neighbourhood, node: int, over: Term) -> None:
@@ -132,6 +141,12 @@ class BalanceUtilizationGoal(PreparedObjective):
         if cover is not None and len(own) == self.ceilings.num_leaving[node]:
             costs = self.problem.cost[own].tolist()
             model.at_least(costs, [model.has_moved(pod) for pod in own.tolist()], cover.bound, unless=over)
+
+    def _let_none_come(self, model: Model, neighbourhood: Neighbourhood, node: int, over: Term) -> None:
+        """Where a node stays over its ceiling."""
+        for pod in neighbourhood.pods[self.problem.assignment[neighbourhood.pods] != node].tolist():
+            if (comes := model.is_at(pod, node)) is not None:
+                model.forbid_both(comes, over)
 
     def _add_moves(self, model: Model, neighbourhood: Neighbourhood) -> None:
         pods = neighbourhood.pods[self.problem.assignment[neighbourhood.pods] != PENDING]
@@ -193,12 +208,14 @@ def _place_best(ceilings: Ceilings, placement: Arrangement, pod: int, nodes: Int
 
 
 def _send_home(ceilings: Ceilings, placement: Arrangement) -> None:
-    """Takes back the moves of pods whose old node stays over its ceiling, or would be under it with the pod, too."""
+    """Takes back moves off or onto nodes that stay over their ceiling, and off those that are under it with the pod."""
     over = ceilings.is_over(placement)
     moved = ceilings.problem.moved(placement.at)
     for pod in moved.tolist():
         home = int(ceilings.problem.assignment[pod])
-        if (over[home] or _has_room(ceilings, placement, pod, home)) and placement.is_open(pod, home):
+        if (over[[home, placement.at[pod]]].any() or _has_room(ceilings, placement, pod, home)) and placement.is_open(
+            pod, home
+        ):
             placement.move(pod, home)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from descheduler.optimizer.arrays import Bools, Floats, Ints
-from descheduler.optimizer.binary_program import BinaryProgram
+from descheduler.optimizer.integer_program import IntegerProgram
 from descheduler.optimizer.objectives.consolidate_nodes.drains import Drains
 from descheduler.optimizer.objectives.knapsack import most_weight
 
@@ -19,6 +19,8 @@ __all__ = ["most_emptied"]
 
 _MOST_CLASSES = 30
 """Sets of nodes whose room is compared with what pods need that are allowed on no others."""
+_WORK = 6.0
+"""Of the program, for both of its bounds."""
 _NO_PODS = np.zeros(0, np.int64)
 
 
@@ -36,14 +38,17 @@ def most_emptied(drains: Drains, weight: Ints) -> tuple[int, int]:
     if not (rows or len(opened)):
         return by_volume, _least_cost(drains, nodes, weight, by_volume)
     weights = [*weight[nodes].tolist(), *(-weight[opened]).tolist()]
-    program = BinaryProgram(weights)
+    program = IntegerProgram(_WORK)
+    for _ in weights:
+        program.choose()
     for amounts, most in [*rows, *_room_rows(drains, nodes, opened, np.ones(drains.problem.num_nodes, bool))]:
         program.limit({index: amount for index, amount in enumerate(amounts.tolist()) if amount}, most)
-    emptied = min(program.most_gained() or 0, by_volume)
+    emptied = min(program.most_gained(dict(enumerate(weights))) or 0, by_volume)
     program.limit({index: -each for index, each in enumerate(weights)}, -emptied)
     costs = [-int(drains.problem.cost[drains.home[node]].sum()) for node in nodes.tolist()]
-    program.gains = [*costs, *([0] * len(opened))]
-    return emptied, max(-(program.most_gained() or 0), _least_cost(drains, nodes, weight, emptied))
+    return emptied, max(
+        -(program.most_gained(dict(enumerate(costs))) or 0), _least_cost(drains, nodes, weight, emptied)
+    )
 
 
 def _limit_rows(drains: Drains, nodes: Ints, opened: Ints) -> Iterator[tuple[Ints, int]]:

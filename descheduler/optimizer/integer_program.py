@@ -1,0 +1,58 @@
+"""A bound on choices of whole numbers under linear limits, by CP-SAT."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import floor, gcd
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ortools.sat.python import cp_model
+
+__all__ = ["IntegerProgram"]
+
+_LEAST_SHARE = 0.1
+"""Of the work for all bounds, what each of them may take however much the others took."""
+
+
+class IntegerProgram:
+    """Choices that gain something each, of which some together take more than there is. They are named by a number.
+
+    `work` is the deterministic time of CP-SAT for all bounds. What is proven by then is right, if not always exact.
+    """
+
+    def __init__(self, work: float) -> None:
+        from ortools.sat.python import cp_model
+
+        self._model = cp_model.CpModel()
+        self._choices: list[cp_model.IntVar] = []
+        self._work_left, self._least_work = work, _LEAST_SHARE * work
+
+    def choose(self, most: int = 1) -> int:
+        """One more choice, of 0 to `most`."""
+        self._choices.append(self._model.new_int_var(0, most, ""))
+        return len(self._choices) - 1
+
+    def limit(self, amounts: Mapping[int, int], most: int) -> None:
+        """The amounts of the choices that are taken stay within `most` together. Amounts may be negative."""
+        step = gcd(*amounts.values()) or 1
+        self._model.add(self._sum({index: amount // step for index, amount in amounts.items()}) <= most // step)
+
+    def most_gained(self, gains: Mapping[int, int]) -> int | None:
+        """No allowed choices gain more than this, by what each gains; None: nothing is allowed."""
+        from ortools.sat.python import cp_model
+
+        self._model.maximize(self._sum(gains))
+        solver = cp_model.CpSolver()
+        solver.parameters.num_workers = 1
+        # Its own handler would take Ctrl-C from the program during the solve, and leave none behind.
+        solver.parameters.catch_sigint_signal = False
+        solver.parameters.max_deterministic_time = max(self._work_left, self._least_work)
+        status = solver.solve(self._model)
+        self._work_left -= solver.response_proto.deterministic_time
+        if status == cp_model.INFEASIBLE:
+            return None
+        return floor(solver.best_objective_bound + 1e-6)
+
+    def _sum(self, amounts: Mapping[int, int]) -> cp_model.LinearExprT:
+        return sum(amount * self._choices[index] for index, amount in amounts.items())
