@@ -45,8 +45,6 @@ from tests.worlds.generate import GENERATED_AT, generate_cluster
 
 __all__ = ["cli"]
 
-Metrics = Mapping[str, float]
-
 
 @dataclass(frozen=True, slots=True)
 class TableFigures:
