@@ -147,7 +147,7 @@ class _Cycles:
 
     def _run_one(self, cycle: Watch) -> int:
         """One run as `descheduler run` makes it; its exit code."""
-        deadline = None if self._flags.deadline is None else self._flags.deadline.total_seconds()
+        deadline = self._flags.deadline_seconds
         cycle.limit(deadline)
         self._late_at = None if deadline is None else time.monotonic() + deadline + _LATE_SECONDS
         self._is_recorded = False

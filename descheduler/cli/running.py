@@ -74,6 +74,11 @@ class RunFlags(msgspec.Struct, frozen=True, kw_only=True):
     room: RoomFlags | None = None
     assumed: Sequence[Mapping[str, object]] = ()
 
+    @property
+    def deadline_seconds(self) -> float | None:
+        """The time of the run, None where it is not limited."""
+        return None if self.deadline is None else self.deadline.total_seconds()
+
 
 def run_policy(flags: RunFlags, lazy: LazyOptions, watch: Watch) -> int:
     """Runs as the flags say, and returns the exit code."""

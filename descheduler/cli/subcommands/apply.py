@@ -112,7 +112,7 @@ def apply(
         shard=shard_of(plan_file.plan.snapshot.shard),
         assess_landings=None,
     )
-    watch.limit(None if options.deadline is None else options.deadline.total_seconds())
+    watch.limit(options.deadline_seconds)
     watch.promise = NOTHING_EVICTED
     with stop_on_signals(watch):
         ctx.exit(run_policy(options, lazy, watch))

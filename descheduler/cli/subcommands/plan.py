@@ -96,7 +96,7 @@ def plan(
     )
     lazy = LazyOptions(connection, lease, lambda policy: TelemetrySettings())
     watch = ctx.ensure_object(Watch)
-    watch.limit(None if options.deadline is None else options.deadline.total_seconds())
+    watch.limit(options.deadline_seconds)
     watch.promise = NOTHING_EVICTED
     with end_search_on_interrupt(watch) if snapshot else stop_on_signals(watch):
         ctx.exit(run_policy(options, lazy, watch))

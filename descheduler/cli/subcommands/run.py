@@ -76,7 +76,7 @@ def run(
     if options.assumed and not (options.dry_run or options.snapshot):
         raise click.UsageError("--with needs --dry-run or --snapshot: its objects are not in the cluster.")
     watch = ctx.ensure_object(Watch)
-    watch.limit(None if options.deadline is None else options.deadline.total_seconds())
+    watch.limit(options.deadline_seconds)
     watch.promise = NOTHING_EVICTED
     # A dump needs no end in order: signals end such a run at once, but for a search, whose best plan is shown.
     with end_search_on_interrupt(watch) if options.snapshot else stop_on_signals(watch):
