@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import logging
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import timedelta
 from functools import partial
@@ -18,6 +18,7 @@ from descheduler.cli.ending.exit_code import ExitCode, stopped_exit_code
 from descheduler.cli.ending.explaining import explain_error
 from descheduler.cli.ending.known_errors import run_exit_code
 from descheduler.cli.ending.stop_signals import stop_on_signals
+from descheduler.cli.flags.lazy_options import LazyOptions
 from descheduler.cli.inputs import load_policy_file
 from descheduler.cli.running import RunFlags, run_policy
 from descheduler.cycle.guards import NOTHING_EVICTED
@@ -30,8 +31,6 @@ from descheduler.telemetry.metrics.serving import ListenAddress, Served, served
 from descheduler.telemetry.run_record import RunRecord
 
 if TYPE_CHECKING:
-    from descheduler.cycle.options import ConnectionOptions
-    from descheduler.migration.lease_settings import LeaseOptions
     from descheduler.policy.types import Policy
     from descheduler.telemetry.recording import TelemetrySettings
 
@@ -53,14 +52,7 @@ class LoopFlags(msgspec.Struct, frozen=True):
     listen: ListenAddress | None
 
 
-def run_loop(
-    loop: LoopFlags,
-    flags: RunFlags,
-    connection: Callable[[], ConnectionOptions],
-    lease: Callable[[], LeaseOptions],
-    telemetry: Callable[[Policy | None], TelemetrySettings],
-    watch: Watch,
-) -> int:
+def run_loop(loop: LoopFlags, flags: RunFlags, lazy: LazyOptions, watch: Watch) -> int:
     """Runs cycle after cycle until a signal comes, and returns the exit code.
 
     Raises PolicyError for a policy that is invalid at the start, and CommandError where it cannot listen. A cycle that
@@ -68,17 +60,13 @@ def run_loop(
     """
     assert flags.policy_file is not None  # noqa: S101 - it is required
     policy = load_policy_file(flags.policy_file)
-    cycles = _Cycles(loop, flags, connection, lease, telemetry)
-
-    def of_shard() -> LeaseOptions:
-        return msgspec.structs.replace(lease(), shard=flags.shard)
-
+    cycles = _Cycles(loop, flags, lazy)
     with ExitStack() as at_end:
         at_end.enter_context(stop_on_signals(watch))
         if loop.listen is not None:
             at_end.enter_context(_listening(loop.listen, cycles))
         try:
-            leader = at_end.enter_context(_leading(policy, flags, connection, of_shard, watch))
+            leader = at_end.enter_context(_leading(policy, flags, lazy, watch))
         except RunStopped:
             return ExitCode.DONE
         return cycles.run(leader, watch)
@@ -100,38 +88,24 @@ def _listening(address: ListenAddress, cycles: _Cycles) -> Iterator[None]:
 
 
 @contextmanager
-def _leading(
-    policy: Policy,
-    flags: RunFlags,
-    connection: Callable[[], ConnectionOptions],
-    lease: Callable[[], LeaseOptions],
-    watch: Watch,
-) -> Iterator[Leader]:
+def _leading(policy: Policy, flags: RunFlags, lazy: LazyOptions, watch: Watch) -> Iterator[Leader]:
     """Leads, where runs evict. Raises RunStopped when a signal comes first."""
     if flags.dry_run or is_dry(policy):
         yield Leader()
         return
-    with leadership(policy, connection(), lease(), watch) as leader:
+    of_shard = msgspec.structs.replace(lazy.lease(), shard=flags.shard)
+    with leadership(policy, lazy.connection(), of_shard, watch) as leader:
         yield leader
 
 
 class _Cycles:
     """One cycle after the other, and what is known of them. `runs` and `find_health` are safe from any thread."""
 
-    def __init__(
-        self,
-        loop: LoopFlags,
-        flags: RunFlags,
-        connection: Callable[[], ConnectionOptions],
-        lease: Callable[[], LeaseOptions],
-        telemetry: Callable[[Policy | None], TelemetrySettings],
-    ) -> None:
+    def __init__(self, loop: LoopFlags, flags: RunFlags, lazy: LazyOptions) -> None:
         self.runs = RunsSoFar()
         self._loop = loop
         self._flags = flags
-        self._connection = connection
-        self._lease = lease
-        self._telemetry = telemetry
+        self._lazy = lazy
         self._late_at: float | None = None
         self._is_recorded = False
 
@@ -173,13 +147,13 @@ class _Cycles:
 
     def _run_one(self, cycle: Watch) -> int:
         """One run as `descheduler run` makes it; its exit code."""
-        deadline = None if self._flags.deadline is None else self._flags.deadline.total_seconds()
+        deadline = self._flags.deadline_seconds
         cycle.limit(deadline)
         self._late_at = None if deadline is None else time.monotonic() + deadline + _LATE_SECONDS
         self._is_recorded = False
         try:
             with stop_on_signals(cycle):
-                return run_policy(self._flags, self._connection, self._lease, self._recording, cycle)
+                return run_policy(self._flags, self._lazy._replace(telemetry=self._recording), cycle)
         except Exception as error:
             code = explain_error(error, cycle)
             if not self._is_recorded and run_exit_code(error, cycle) is not None:
@@ -189,7 +163,7 @@ class _Cycles:
             self._late_at = None
 
     def _recording(self, policy: Policy | None) -> TelemetrySettings:
-        return msgspec.structs.replace(self._telemetry(policy), keep=self._keep)
+        return msgspec.structs.replace(self._lazy.telemetry(policy), keep=self._keep)
 
     def _keep(self, record: RunRecord) -> None:
         self._is_recorded = True

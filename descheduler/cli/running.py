@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -15,6 +15,7 @@ import msgspec
 from descheduler.cli.ending.errors import CommandError
 from descheduler.cli.ending.exit_code import ExitCode, outcome_exit_code, plan_exit_code, stopped_exit_code
 from descheduler.cli.ending.known_errors import run_exit_code
+from descheduler.cli.flags.lazy_options import LazyOptions
 from descheduler.cli.flags.room import RoomFlags
 from descheduler.cli.inputs import dump_paths, load_policy_file, log_policy, log_snapshot
 from descheduler.cli.output import Output, write_document
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from descheduler.migration.lease_settings import LeaseOptions
     from descheduler.plan.decisions import Decisions
     from descheduler.policy.types import Policy
-    from descheduler.telemetry.recording import TelemetrySettings
     from descheduler.telemetry.run_record import RunRecord
 
 __all__ = ["RunFlags", "run_policy", "watched_search"]
@@ -74,31 +74,30 @@ class RunFlags(msgspec.Struct, frozen=True, kw_only=True):
     room: RoomFlags | None = None
     assumed: Sequence[Mapping[str, object]] = ()
 
+    @property
+    def deadline_seconds(self) -> float | None:
+        """The time of the run, None where it is not limited."""
+        return None if self.deadline is None else self.deadline.total_seconds()
 
-def run_policy(
-    flags: RunFlags,
-    connection: Callable[[], ConnectionOptions],
-    lease: Callable[[], LeaseOptions],
-    telemetry: Callable[[Policy | None], TelemetrySettings],
-    watch: Watch,
-) -> int:
-    """Runs as the flags say, and returns the exit code. `telemetry` is asked with None for a policy that is invalid."""
+
+def run_policy(flags: RunFlags, lazy: LazyOptions, watch: Watch) -> int:
+    """Runs as the flags say, and returns the exit code."""
     from descheduler.telemetry.recording import recorded
 
     exit_code_of = partial(run_exit_code, watch=watch)
     try:
         policy = watch.call("reading the policy", partial(_policy_of, flags))
     except Exception:
-        with recorded(telemetry(None), exit_code_of, watch) as record:
+        with recorded(lazy.telemetry(None), exit_code_of, watch) as record:
             record.is_dry, record.shard = flags.dry_run or bool(flags.snapshot), flags.shard
             raise
     _check_output(policy, flags)
-    with recorded(telemetry(policy), exit_code_of, watch) as record:
+    with recorded(lazy.telemetry(policy), exit_code_of, watch) as record:
         record.shard = flags.shard
         if flags.snapshot:
             record.exit_code = watch.exit_code = _run_on_dump(policy, flags, record, watch)
         else:
-            code = _run_on_cluster(policy, flags, connection(), lease(), record, watch)
+            code = _run_on_cluster(policy, flags, lazy.connection(), lazy.lease(), record, watch)
             record.exit_code = watch.exit_code = code
     return record.exit_code
 

@@ -236,20 +236,13 @@ class SnapshotBuilder:
                 "take it with kubectl get, which joins pages, or descheduler snapshot"
             )
 
-    def finish(
-        self,
-        *,
-        taken_at: datetime | None = None,
-        resource_version: str = "",
-        node_samples: dict[str, dict[str, float]] | None = None,
-    ) -> Snapshot:
+    def finish(self, *, taken_at: datetime | None = None, resource_version: str = "") -> Snapshot:
         """The frozen snapshot of everything read. Raises SnapshotError when two objects of a kind share a name."""
         nodes = _sorted_unique(self.nodes, "node", self.source, lambda node: node.name)
         pods = _sorted_unique(self.pods, "pod", self.source, lambda pod: f"{pod.namespace}\0{pod.name}")
         others = {key: items for key, items in self.objects.items() if key not in (_NODE, _POD)}
         return Snapshot(
             **snapshot_fields(nodes, pods, others),
-            node_samples=node_samples or {},
             kinds=frozenset(self.kinds),
             skipped=tuple(self.skipped),
             warnings=(*self.warnings, *self._unlisted(), *_strays(nodes, pods), *_without_uid(pods)),

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from descheduler.conversion.conversion import Conversion, ConversionNotes, configuration_of
-from descheduler.documents.document import Document, TreeNode, find, to_plain
+from descheduler.documents.document import Document, TreeNode, find, items_of, member_node, to_plain
 from descheduler.documents.problems import DocumentProblem, PolicyError, shown
 from descheduler.placement.configuration.volcano import is_volcano_configuration
 from descheduler.strategies.node_utilization.sampled_usage import PROMETHEUS
@@ -41,22 +41,13 @@ def convert_volcano_scheduler(document: Document) -> Conversion:
 
 def _plugins(root: TreeNode) -> Iterator[tuple[tuple[str | int, ...], str]]:
     """The place and the name of each plugin of the tiers."""
-    for tier, members in enumerate(_items(find(root, ("tiers",)))):
-        for place, plugin in enumerate(_items(_member(members, "plugins"))):
-            yield ("tiers", tier, "plugins", place), str(_member(plugin, "name").value or "")
-
-
-def _items(node: TreeNode) -> tuple[TreeNode, ...]:
-    return node.value if isinstance(node.value, tuple) else ()
-
-
-def _member(node: TreeNode, key: str) -> TreeNode:
-    found = node.value.get(key) if isinstance(node.value, Mapping) else None
-    return TreeNode(None) if found is None else found.node
+    for tier, members in enumerate(items_of(find(root, ("tiers",)))):
+        for place, plugin in enumerate(items_of(member_node(members, "plugins"))):
+            yield ("tiers", tier, "plugins", place), str(member_node(plugin, "name").value or "")
 
 
 def _note_others(notes: ConversionNotes, plugins: list[tuple[tuple[str | int, ...], str]]) -> None:
-    actions = [name.strip() for name in str(_member(notes.document.root, "actions").value or "").split(",")]
+    actions = [name.strip() for name in str(member_node(notes.document.root, "actions").value or "").split(",")]
     if _SHUFFLE not in actions:
         notes.add(
             ("actions",), f"does not name {_SHUFFLE}, so that Volcano evicts nothing by {_NAME}; the profile does"
@@ -113,7 +104,7 @@ def _strategy(notes: ConversionNotes, given: object, path: tuple[str | int, ...]
 
 def _metrics(notes: ConversionNotes) -> dict[str, object] | None:
     """Where Volcano measures, as far as this program can read it."""
-    stated = to_plain(_member(notes.document.root, "metrics"))
+    stated = to_plain(member_node(notes.document.root, "metrics"))
     if not isinstance(stated, dict):
         notes.add(("metrics",), "is missing; usage is read from the metrics server")
         return None

@@ -19,6 +19,7 @@ __all__ = [
     "TreeNode",
     "Value",
     "find",
+    "items_of",
     "kind_of",
     "laid_over",
     "member_node",
@@ -134,6 +135,11 @@ def member_node(node: TreeNode, key: str) -> TreeNode:
     """What the object `node` holds at `key`; null when there is nothing."""
     member = node.value.get(key) if isinstance(node.value, Mapping) else None
     return member.node if member else TreeNode(None)
+
+
+def items_of(node: TreeNode) -> tuple[TreeNode, ...]:
+    """The items of a list; none of anything else."""
+    return node.value if isinstance(node.value, tuple) else ()
 
 
 def member_text(node: TreeNode, key: str) -> str:

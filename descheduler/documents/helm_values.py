@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
 from descheduler.documents.config_map import Parse, parsed_entry
-from descheduler.documents.document import Document, DocumentError, Member, TreeNode, member_node, member_text
+from descheduler.documents.document import Document, DocumentError, Member, TreeNode, items_of, member_node, member_text
 
 __all__ = ["policy_in_values"]
 
@@ -41,23 +41,19 @@ def _values(root: TreeNode, text: str, parse: Parse) -> Iterator[TreeNode]:
             spec = member_node(member_node(member_node(root, "spec"), "template"), "spec")
             yield from _of_application(spec, text, parse)
         case "List":
-            for item in _items(member_node(root, "items")):
+            for item in items_of(member_node(root, "items")):
                 yield from _values(item, text, parse)
         case "CronJob" | "Deployment" | "":
             yield root
 
 
 def _of_application(spec: TreeNode, text: str, parse: Parse) -> Iterator[TreeNode]:
-    for source in (member_node(spec, "source"), *_items(member_node(spec, "sources"))):
+    for source in (member_node(spec, "source"), *items_of(member_node(spec, "sources"))):
         helm = member_node(source, "helm")
         yield member_node(helm, "valuesObject")
         entry = member_node(helm, "values")
         if isinstance(entry.value, str) and entry.value.strip():
             yield parsed_entry(entry, text, parse).root
-
-
-def _items(node: TreeNode) -> Iterable[TreeNode]:
-    return node.value if isinstance(node.value, tuple) else ()
 
 
 def _policies(values: TreeNode) -> Iterator[TreeNode]:

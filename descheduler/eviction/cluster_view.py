@@ -12,9 +12,29 @@ from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.selection.labels import LabelSelector
 from descheduler.plan.moves import Move
-from descheduler.plan.prior_moves import PriorMoves
 
-__all__ = ["ClusterView", "NodeChange"]
+__all__ = ["ClusterView", "NodeChange", "PriorMoves"]
+
+
+class PriorMoves:
+    """What earlier rounds of a run have evicted, in that order, each pod once, also those whose fate is not known.
+
+    Every round decides over the same snapshot, in which these pods still run. Whoever counts pods, usage or evictions
+    looks here for what has left already.
+    """
+
+    def __init__(self, moves: Sequence[Move] = ()) -> None:
+        self._moves = {move.pod.uid: move for move in moves}
+
+    def __iter__(self) -> Iterator[Move]:
+        return iter(self._moves.values())
+
+    def __bool__(self) -> bool:
+        return bool(self._moves)
+
+    def have_taken(self, pod: Pod) -> bool:
+        """Whether `pod` has left, or may have left."""
+        return pod.uid in self._moves
 
 
 class NodeChange(NamedTuple):

@@ -73,7 +73,7 @@ class ObjectCalls:
         """Has every further call that writes raise ExchangeError, with nothing sent. Safe from any thread."""
         self._is_given_up = True
 
-    def read(self, path: str, decode: Callable[[bytes], T], *, query: Mapping[str, str] | None = None) -> T | None:
+    def read(self, path: str, decode: Callable[[bytes], T]) -> T | None:
         """What `decode` makes of the object at `path`, None when there is none. Raises KindForbidden."""
 
         def decode_or_fail(body: bytes) -> T:
@@ -83,7 +83,7 @@ class ObjectCalls:
                 raise msgspec.DecodeError(str(error)) from error
 
         try:
-            return self._client.fetch(path, decode_or_fail, query=query)
+            return self._client.fetch(path, decode_or_fail)
         except ApiError as error:
             if error.status_code == 404 and error.reason == "NotFound":
                 return None
@@ -92,16 +92,9 @@ class ObjectCalls:
                 raise KindForbidden(str(told), status_code=403, reason=error.reason) from error
             raise told from error
 
-    def list(
-        self,
-        list_path: str,
-        decode: Callable[[bytes], T],
-        *,
-        label_selector: str | None = None,
-        field_selector: str | None = None,
-    ) -> tuple[T, ...]:
+    def list(self, list_path: str, decode: Callable[[bytes], T], *, field_selector: str | None = None) -> tuple[T, ...]:
         """What `decode` makes of each object of a list. Raises KindAbsent where the server does not know the kind."""
-        bodies = self._bodies(list_path, label_selector=label_selector, field_selector=field_selector)
+        bodies = self._bodies(list_path, field_selector=field_selector)
         return tuple(found for body in bodies for found in self._decoded_items(list_path, body, decode))
 
     def list_readable(
@@ -117,7 +110,9 @@ class ObjectCalls:
         found = (item for body in bodies for item in self._items_if_readable(list_path, body, decode))
         return tuple(item for item in found if item is not None)
 
-    def _bodies(self, list_path: str, *, label_selector: str | None, field_selector: str | None) -> tuple[bytes, ...]:
+    def _bodies(
+        self, list_path: str, *, label_selector: str | None = None, field_selector: str | None = None
+    ) -> tuple[bytes, ...]:
         pages = self._client.list_pages(list_path, label_selector=label_selector, field_selector=field_selector)
         return tuple(page.body for page in pages)
 

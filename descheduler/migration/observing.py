@@ -78,8 +78,7 @@ class Observer:
         return [pod for pod in found if self._has_come(pod, successors)]
 
     def _has_come(self, pod: Pod, successors: Successors) -> bool:
-        is_owned = pod.controller is not None and pod.controller.uid == successors.owner
-        return is_owned and pod.uid not in self._known and pod.deleted_at is None and pod.is_ready
+        return successors.has(pod) and pod.uid not in self._known and pod.deleted_at is None and pod.is_ready
 
     @property
     def outcomes(self) -> tuple[Outcome, ...]:

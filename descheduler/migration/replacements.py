@@ -38,6 +38,10 @@ class Successors(msgspec.Struct, frozen=True):
         """The labels as a label selector; None without any."""
         return ",".join(f"{key}={value}" for key, value in sorted(self.labels.items())) or None
 
+    def has(self, pod: Pod) -> bool:
+        """Whether `pod` is of the controller."""
+        return pod.controller is not None and pod.controller.uid == self.owner
+
     def encoded(self) -> str:
         """As it stands in the annotation."""
         return msgspec.json.encode(self).decode()
@@ -105,10 +109,9 @@ class Replacements:
         return chosen
 
     def _may_be(self, pod: Pod, successors: Successors, job: MigrationJob) -> bool:
-        is_owned = pod.controller is not None and pod.controller.uid == successors.owner
         is_free = self._job_of.get(pod.uid, job.uid) == job.uid
         is_another = pod.uid != job.pod_uid and pod.deleted_at is None
-        return is_owned and is_free and is_another and _is_since(pod, job.created_at)
+        return successors.has(pod) and is_free and is_another and _is_since(pod, job.created_at)
 
 
 def came_after(pod: Pod, job: MigrationJob) -> bool:

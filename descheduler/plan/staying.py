@@ -9,6 +9,7 @@ from typing import Literal
 import msgspec
 
 from descheduler.model.pod import Pod
+from descheduler.model.text.counted import most_first
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.moves import PodIdentity, Refusal, identity_of
 
@@ -69,7 +70,7 @@ def refused_by_plugin(staying: Iterable[Staying]) -> dict[tuple[str, str], dict[
     """(profile, plugin) → code → pods that the plugin selected and that stay, the most frequent code first."""
     counts = Counter(said for each in staying for said in _said(each))
     refused: dict[tuple[str, str], dict[str, int]] = {}
-    for (profile, plugin, code), num_pods in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
+    for (profile, plugin, code), num_pods in most_first(counts):
         refused.setdefault((profile, plugin), {})[code] = num_pods
     return refused
 

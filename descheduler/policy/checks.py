@@ -41,6 +41,10 @@ class Checks(msgspec.Struct, frozen=True):
         """The node at `path` of the document, or the nearest one above it."""
         return find(self.load.document.root, path)
 
+    def args_node(self, given: object, path: Path) -> TreeNode:
+        """The arguments that the entry at `path` has; null at its place where it has none."""
+        return given if isinstance(given, TreeNode) else TreeNode(None, self.node(path).mark)
+
     def fail_load(self, path: Path, message: str) -> None:
         """Record a problem of loading at `path`."""
         self.load.problem(path, self.node(path).mark, message)

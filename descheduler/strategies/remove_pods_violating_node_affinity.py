@@ -11,7 +11,7 @@ from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
-from descheduler.model.selection.affinity import NodeMatch, match_node, preferred_weight
+from descheduler.model.selection.affinity import Affinity, NodeMatch, PreferredNodeTerm, match_node, preferred_weight
 from descheduler.model.verdict import Reason, refuse
 from descheduler.plan.facts import PluginFacts
 from descheduler.policy.plugin import ArgsProblem
@@ -19,14 +19,13 @@ from descheduler.policy.shared_args import Args, LabelSelectorArg, Namespaces, c
 from descheduler.strategies.shared.eviction_loop import evict_from_node
 from descheduler.strategies.shared.pod_filter import pod_filter
 from descheduler.strategies.shared.pod_state import FINISHED
-from descheduler.strategies.shared.preferred_nodes import PreferredNodes
 from descheduler.strategies.shared.rules import Match, Rule, found
 from descheduler.strategies.shared.selection import Selection, facts_of
 
 if TYPE_CHECKING:  # numpy takes longer to import than validating a policy may
     from descheduler.eviction.node_fit import NodeSet
 
-__all__ = ["RemovePodsViolatingNodeAffinity", "RemovePodsViolatingNodeAffinityArgs", "validate_args"]
+__all__ = ["PreferredNodes", "RemovePodsViolatingNodeAffinity", "RemovePodsViolatingNodeAffinityArgs", "validate_args"]
 
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
@@ -182,3 +181,22 @@ class RemovePodsViolatingNodeAffinity:
             miss=lambda pod: f"no node meets its preferred node affinity better than node {pod.node_name}",
             nobody="no node meets preferred node affinity better than the pods' own",
         )
+
+
+class PreferredNodes:
+    """How well a fixed list of nodes meets preferred affinities; that of equal preferences is computed once."""
+
+    def __init__(self, nodes: Sequence[Node]) -> None:
+        # numpy takes longer to import than validating a policy may
+        from descheduler.placement.shadow.node_terms import NodeTerms
+
+        self._terms = NodeTerms(nodes)
+        self._best: dict[tuple[PreferredNodeTerm, ...], int] = {}
+
+    def best_weight(self, affinity: Affinity) -> int:
+        """The highest sum of weights that one of the nodes meets; 0 without nodes or preferences."""
+        best = self._best.get(affinity.node_preferred)
+        if best is None:
+            weights = self._terms.weights(affinity.node_preferred)
+            best = self._best[affinity.node_preferred] = int(weights.max()) if len(weights) else 0
+        return best

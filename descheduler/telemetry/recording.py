@@ -38,22 +38,16 @@ class TelemetrySettings(msgspec.Struct, frozen=True):
 
 @contextmanager
 def recorded(
-    settings: TelemetrySettings,
-    exit_code_of: Callable[[BaseException], int | None],
-    watch: Watch,
-    *,
-    clock: Callable[[], float] = time.monotonic,
-    wall_clock: Callable[[], float] = time.time,
+    settings: TelemetrySettings, exit_code_of: Callable[[BaseException], int | None], watch: Watch
 ) -> Iterator[RunRecord]:
     """The record of a run that lasts as long as the context; at its end metrics are written, traces are sent, and
     the webhook is told.
 
     `exit_code_of` tells how an exception ends the program; None means that there was no run, so that nothing is
-    written and what the last run left stays. `watch` bounds both when its time is over. `clock` is monotonic,
-    `wall_clock` counts from 1970, both in seconds.
+    written and what the last run left stays. `watch` bounds both when its time is over.
     """
     with traced(settings.otlp, patience_seconds=watch.patience_seconds) as spans:
-        record = RunRecord(RunObserver(clock=clock, spans=spans))
+        record = RunRecord(RunObserver(spans=spans))
         has_run = True
         try:
             with record.observer.run():
@@ -64,7 +58,7 @@ def recorded(
             record.exit_code = code or 0
             raise
         finally:
-            record.ended_at = wall_clock()
+            record.ended_at = time.time()
             if has_run:
                 settings.keep(record)
                 _export(record, settings.metrics, watch)

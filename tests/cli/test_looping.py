@@ -12,6 +12,7 @@ from unittest import mock
 import pytest
 
 from descheduler.cli import looping
+from descheduler.cli.flags.lazy_options import LazyOptions
 from descheduler.cli.looping import LoopFlags, run_loop
 from descheduler.cli.output import Output
 from descheduler.cli.running import RunFlags
@@ -36,8 +37,8 @@ def loop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple
             return run(given[-1])
 
         monkeypatch.setattr(looping, "run_policy", stand_in)
-        watch, nothing = Watch(), mock.Mock()
-        code = run_loop(LoopFlags(timedelta(seconds=0.01), None), flags(), nothing, nothing, nothing, watch)
+        watch, lazy = Watch(), LazyOptions(mock.Mock(), mock.Mock(), mock.Mock())
+        code = run_loop(LoopFlags(timedelta(seconds=0.01), None), flags(), lazy, watch)
         return code, len(watches), watch
 
     def flags() -> RunFlags:

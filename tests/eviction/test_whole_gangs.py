@@ -65,11 +65,6 @@ def test_gangs_of_a_group_move_together() -> None:
     assert names(decided(snapshot_of(pods, *groups, group_of("c", 1)))) == ["a0", "b0"]
 
 
-def one_cannot_go() -> list[Pod]:
-    """A gang of which a pod has no owner."""
-    return [*train()[:2], member("m2", node="kept", owners=["Node/kept"])]
-
-
 @pytest.mark.parametrize(
     ("limits", "facts", "reason"),
     [

@@ -47,8 +47,6 @@ pytestmark = pytest.mark.long
 
 __all__ = ["cli"]
 
-Metrics = Mapping[str, float]
-
 
 @dataclass(frozen=True, slots=True)
 class TableFigures:

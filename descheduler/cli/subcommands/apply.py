@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING
 
 import click
 
@@ -14,7 +12,7 @@ from descheduler.cli.ending.stop_signals import stop_on_signals
 from descheduler.cli.flags.connection import takes_connection
 from descheduler.cli.flags.files import input_path, read_input_name
 from descheduler.cli.flags.go import GoFlagsCommand
-from descheduler.cli.flags.lease import takes_lease
+from descheduler.cli.flags.lazy_options import LazyOptions, takes_lazy_options
 from descheduler.cli.flags.logging import takes_logging
 from descheduler.cli.flags.running import (
     takes_deadline,
@@ -23,18 +21,11 @@ from descheduler.cli.flags.running import (
     takes_pace,
     takes_policy,
 )
-from descheduler.cli.flags.telemetry import takes_telemetry
 from descheduler.cli.flags.values import read_duration
 from descheduler.cli.output import Output, takes_output
 from descheduler.cli.running import RunFlags, run_policy
 from descheduler.plan.max_age import MAX_AGE
 from descheduler.supervision import Watch
-
-if TYPE_CHECKING:
-    from descheduler.cycle.options import ConnectionOptions
-    from descheduler.migration.lease_settings import LeaseOptions
-    from descheduler.policy.types import Policy
-    from descheduler.telemetry.recording import TelemetrySettings
 
 __all__ = ["apply"]
 
@@ -70,16 +61,13 @@ __all__ = ["apply"]
 @takes_deadline
 @takes_observation
 @takes_gates
-@takes_lease
-@takes_telemetry
+@takes_lazy_options
 @takes_logging
 @click.pass_context
 def apply(
     ctx: click.Context,
     /,
-    connection: Callable[[], ConnectionOptions],
-    lease: Callable[[], LeaseOptions],
-    telemetry: Callable[[Policy | None], TelemetrySettings],
+    lazy: LazyOptions,
     file: str,
     max_age: timedelta,
     allow_partial: bool,
@@ -124,7 +112,7 @@ def apply(
         shard=shard_of(plan_file.plan.snapshot.shard),
         assess_landings=None,
     )
-    watch.limit(None if options.deadline is None else options.deadline.total_seconds())
+    watch.limit(options.deadline_seconds)
     watch.promise = NOTHING_EVICTED
     with stop_on_signals(watch):
-        ctx.exit(run_policy(options, connection, lease, telemetry, watch))
+        ctx.exit(run_policy(options, lazy, watch))

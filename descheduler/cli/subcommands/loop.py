@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -10,7 +9,7 @@ import click
 
 from descheduler.cli.flags.connection import takes_connection
 from descheduler.cli.flags.go import GoFlagsCommand
-from descheduler.cli.flags.lease import takes_lease
+from descheduler.cli.flags.lazy_options import LazyOptions, takes_lazy_options
 from descheduler.cli.flags.logging import takes_logging
 from descheduler.cli.flags.running import (
     takes_assessment,
@@ -22,7 +21,6 @@ from descheduler.cli.flags.running import (
 )
 from descheduler.cli.flags.scope import takes_scope
 from descheduler.cli.flags.shards import takes_shard
-from descheduler.cli.flags.telemetry import takes_telemetry
 from descheduler.cli.flags.values import read_duration
 from descheduler.cli.inputs import skips_broken_objects
 from descheduler.cli.output import takes_output
@@ -30,11 +28,7 @@ from descheduler.cli.running import RunFlags
 from descheduler.supervision import Watch
 
 if TYPE_CHECKING:
-    from descheduler.cycle.options import ConnectionOptions
-    from descheduler.migration.lease_settings import LeaseOptions
-    from descheduler.policy.types import Policy
     from descheduler.telemetry.metrics.serving import ListenAddress
-    from descheduler.telemetry.recording import TelemetrySettings
 
 __all__ = ["loop"]
 
@@ -82,8 +76,7 @@ def _read_address(_ctx: click.Context, _option: click.Parameter, text: str) -> L
 @takes_deadline
 @takes_gates
 @takes_assessment
-@takes_lease
-@takes_telemetry
+@takes_lazy_options
 @takes_logging
 @click.pass_context
 def loop(
@@ -91,9 +84,7 @@ def loop(
     /,
     interval: timedelta,
     listen: ListenAddress | None,
-    connection: Callable[[], ConnectionOptions],
-    lease: Callable[[], LeaseOptions],
-    telemetry: Callable[[Policy | None], TelemetrySettings],
+    lazy: LazyOptions,
     **flags: object,
 ) -> None:
     """Do what 'descheduler run' does, again and again, until a signal ends the process.
@@ -112,4 +103,4 @@ def loop(
         raise click.UsageError("the policy is read again for each run, and standard input only once; name a file.", ctx)
     options = RunFlags(snapshot=(), now=None, **flags)  # type: ignore[arg-type]  # click has checked every one
     watch = ctx.ensure_object(Watch)
-    ctx.exit(run_loop(LoopFlags(interval, listen), options, connection, lease, telemetry, watch))
+    ctx.exit(run_loop(LoopFlags(interval, listen), options, lazy, watch))

@@ -13,6 +13,7 @@ from descheduler.cli.ending.stop_signals import end_search_on_interrupt, stop_on
 from descheduler.cli.flags.connection import takes_connection
 from descheduler.cli.flags.files import read_output_name
 from descheduler.cli.flags.go import GoFlagsCommand
+from descheduler.cli.flags.lazy_options import LazyOptions
 from descheduler.cli.flags.lease import takes_lease_name
 from descheduler.cli.flags.logging import takes_logging
 from descheduler.cli.flags.room import RoomFlags, takes_room
@@ -93,11 +94,12 @@ def plan(
         client_connection_qps=None,
         client_connection_burst=None,
     )
+    lazy = LazyOptions(connection, lease, lambda policy: TelemetrySettings())
     watch = ctx.ensure_object(Watch)
-    watch.limit(None if options.deadline is None else options.deadline.total_seconds())
+    watch.limit(options.deadline_seconds)
     watch.promise = NOTHING_EVICTED
     with end_search_on_interrupt(watch) if snapshot else stop_on_signals(watch):
-        ctx.exit(run_policy(options, connection, lease, lambda policy: TelemetrySettings(), watch))
+        ctx.exit(run_policy(options, lazy, watch))
 
 
 def _check_together(policy_file: str | None, out: str | None, room: RoomFlags | None) -> None:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
-
 import click
 
 from descheduler.cli.ending.stop_signals import end_search_on_interrupt, stop_on_signals
 from descheduler.cli.flags.assumed import takes_assumed
 from descheduler.cli.flags.connection import takes_connection
 from descheduler.cli.flags.go import GoFlagsCommand
-from descheduler.cli.flags.lease import takes_lease
+from descheduler.cli.flags.lazy_options import LazyOptions, takes_lazy_options
 from descheduler.cli.flags.logging import takes_logging
 from descheduler.cli.flags.running import (
     takes_assessment,
@@ -23,18 +20,11 @@ from descheduler.cli.flags.running import (
 )
 from descheduler.cli.flags.scope import takes_scope
 from descheduler.cli.flags.shards import takes_shard
-from descheduler.cli.flags.telemetry import takes_telemetry
 from descheduler.cli.flags.upstream import takes_idle_flags, warn_of_idle_flags
 from descheduler.cli.inputs import takes_snapshot
 from descheduler.cli.output import takes_output
 from descheduler.cli.running import RunFlags, run_policy
 from descheduler.supervision import Watch
-
-if TYPE_CHECKING:
-    from descheduler.cycle.options import ConnectionOptions
-    from descheduler.migration.lease_settings import LeaseOptions
-    from descheduler.policy.types import Policy
-    from descheduler.telemetry.recording import TelemetrySettings
 
 __all__ = ["run"]
 
@@ -57,17 +47,14 @@ __all__ = ["run"]
 @takes_observation
 @takes_gates
 @takes_assessment
-@takes_lease
-@takes_telemetry
+@takes_lazy_options
 @takes_logging
 @takes_idle_flags
 @click.pass_context
 def run(
     ctx: click.Context,
     /,
-    connection: Callable[[], ConnectionOptions],
-    lease: Callable[[], LeaseOptions],
-    telemetry: Callable[[Policy | None], TelemetrySettings],
+    lazy: LazyOptions,
     **flags: object,
 ) -> None:
     """Read the cluster once, decide which pods to evict, and evict them.
@@ -89,8 +76,8 @@ def run(
     if options.assumed and not (options.dry_run or options.snapshot):
         raise click.UsageError("--with needs --dry-run or --snapshot: its objects are not in the cluster.")
     watch = ctx.ensure_object(Watch)
-    watch.limit(None if options.deadline is None else options.deadline.total_seconds())
+    watch.limit(options.deadline_seconds)
     watch.promise = NOTHING_EVICTED
     # A dump needs no end in order: signals end such a run at once, but for a search, whose best plan is shown.
     with end_search_on_interrupt(watch) if options.snapshot else stop_on_signals(watch):
-        ctx.exit(run_policy(options, connection, lease, telemetry, watch))
+        ctx.exit(run_policy(options, lazy, watch))

@@ -56,7 +56,7 @@ class MoveHistoryCheck(PodByPod):
         if written is None:
             return ACCEPTED
         # Each shard remembers its own moves, so that it has the same share in every run.
-        most = self._shard.lasting_share(share_of(written, self._replicas(candidate.pod)), workload.key)
+        most = self._shard.lasting_share(share_of(written, self._workloads.replicas_of(candidate.pod)), workload.key)
         if num_moves < most:
             return ACCEPTED
         shown = most if isinstance(written, int) else f"{written}: {most}"
@@ -75,11 +75,6 @@ class MoveHistoryCheck(PodByPod):
         """Counts what earlier rounds have moved."""
         for move in moves:
             self._count(move.pod)
-
-    def _replicas(self, pod: Pod) -> int:
-        """The replicas of the workload of `pod`, 0 where the workload is not known."""
-        workload = self._workloads.of(pod)
-        return 0 if workload is None else workload.replicas
 
     def _cooling(self, args: MoveHistoryArgs, last: RecentMove) -> Verdict | None:
         ends = last.at + args.cooldown

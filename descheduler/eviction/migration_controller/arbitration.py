@@ -87,17 +87,12 @@ def is_unclaimed(job: MigrationJob) -> bool:
 
 
 def arbitrate(
-    jobs: Iterable[MigrationJob],
-    view: ClusterView,
-    args: MigrationControllerArgs,
-    *,
-    now: datetime,
-    limiter: ObjectLimiter | None = None,
+    jobs: Iterable[MigrationJob], view: ClusterView, args: MigrationControllerArgs, *, now: datetime
 ) -> tuple[JobDecision, ...]:
     """A decision for each of `jobs` that waits, in the order in which they were made.
 
     Jobs under way count as migrating, and so do each job that is admitted and what `view` has booked. Jobs
-    that wait and jobs that are done do not. `limiter` is charged for the jobs that are started. Source: koordinator 1.8
+    that wait and jobs that are done do not. Source: koordinator 1.8
     `pkg/descheduler/controllers/migration/arbitrator/arbitrator.go`, ticked until nothing changes, with three of its
     defects left out: time limits hold while a job waits, a UID that the job states is that of its pod, and jobs that
     were admitted before a restart stay so.
@@ -107,7 +102,7 @@ def arbitrate(
     if not waiting:
         return ()
     migrating = MigratingPods(view, [job for job in known if job.is_under_way])
-    arbitration = _Arbitration(view, args, migrating, limiter or ObjectLimiter(args, view.snapshot), now)
+    arbitration = _Arbitration(view, args, migrating, now)
     pods = _pods_of(waiting, view)
     return tuple(arbitration.decide(job, pods.get(job.name)) for job in in_order(waiting, pods, migrating))
 
@@ -116,17 +111,12 @@ class _Arbitration:
     """One pass over the waiting jobs."""
 
     def __init__(
-        self,
-        view: ClusterView,
-        args: MigrationControllerArgs,
-        migrating: MigratingPods,
-        limiter: ObjectLimiter,
-        now: datetime,
+        self, view: ClusterView, args: MigrationControllerArgs, migrating: MigratingPods, now: datetime
     ) -> None:
         self._default_mode = args.default_job_mode
         self._migrating = migrating
         self._checks = PodChecks(args, view.snapshot, migrating)
-        self._limiter = limiter
+        self._limiter = ObjectLimiter(args, view.snapshot)
         self._now = now
 
     def decide(self, job: MigrationJob, pod: Pod | None) -> JobDecision:

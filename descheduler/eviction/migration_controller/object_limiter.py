@@ -78,7 +78,7 @@ class ObjectLimiter:
         workload, namespace = self._per_workload, self._per_namespace
         controller = pod.controller
         if workload is not None and controller is not None and self._allowance(pod, workload) > 0:
-            burst = _burst(workload, self._replicas(pod))
+            burst = _burst(workload, self._workloads.replicas_of(pod))
             yield ("workload", controller.uid), burst, f"{controller.kind} {controller.name}"
         if namespace is not None and isinstance(namespace.max_migrating, int) and namespace.max_migrating > 0:
             burst = _burst(namespace, self._pods.by_namespace.get(pod.namespace, 0))
@@ -86,12 +86,7 @@ class ObjectLimiter:
 
     def _allowance(self, pod: Pod, limiter: MigrationObjectLimiter) -> int:
         share = self._share if limiter.max_migrating is None else limiter.max_migrating
-        return allowed_at_once(self._replicas(pod), share)
-
-    def _replicas(self, pod: Pod) -> int:
-        """The replicas of the workload of `pod`, 0 where the workload is not known."""
-        workload = self._workloads.of(pod)
-        return 0 if workload is None else workload.replicas
+        return allowed_at_once(self._workloads.replicas_of(pod), share)
 
 
 def _active(limiter: MigrationObjectLimiter | None) -> MigrationObjectLimiter | None:

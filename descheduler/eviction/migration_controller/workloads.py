@@ -70,6 +70,11 @@ class Workloads:
             self._by_controller[uid] = self._find(controller)
         return self._by_controller[uid]
 
+    def replicas_of(self, pod: Pod) -> int:
+        """The replicas of the workload of `pod`, 0 where the workload is not known."""
+        workload = self.of(pod)
+        return 0 if workload is None else workload.replicas
+
     def unavailable(self, workload: Workload) -> frozenset[tuple[str, str]]:
         """Namespace and name of the pods of `workload` that have finished, are being deleted or are not ready.
 

@@ -18,6 +18,7 @@ from descheduler.explanation.scheduling.placement import (
 )
 from descheduler.explanation.scheduling.quotas import quota_facts
 from descheduler.model.pod import Pod
+from descheduler.model.text.counted import most_first
 from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerConfiguration
 from descheduler.placement.framework.evaluation import PodEvaluation, ScoreTable
 from descheduler.placement.framework.extension_points import ScoreError
@@ -154,10 +155,9 @@ def _counts(blocked: Iterable[Blocked]) -> tuple[ObstacleCount, ...]:
         counts.update(reasons)
         if len(reasons) == 1:
             alone.update(reasons)
-    in_order = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     return tuple(
         ObstacleCount(plugin=plugin, reason=reason, num_nodes=number, num_alone=alone[plugin, reason])
-        for (plugin, reason), number in in_order
+        for (plugin, reason), number in most_first(counts)
     )
 
 

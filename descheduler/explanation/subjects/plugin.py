@@ -16,6 +16,7 @@ from descheduler.explanation.docs.plugins import about_arguments, points_of, pro
 from descheduler.explanation.finding import find_plugin
 from descheduler.explanation.moved_cluster import configuration_of
 from descheduler.explanation.watching.watched_run import WatchedRun
+from descheduler.model.text.counted import most_first
 from descheduler.model.verdict import Reason
 from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerConfiguration
 from descheduler.placement.configuration.kube_scheduler.default_plugins import POINTS, field_of
@@ -230,7 +231,7 @@ def _refused(name: str, profile: Profile, run: WatchedRun) -> dict[str, int]:
         for refusal in run.decisions.refusals:
             if refusal.profile == profile.name and refusal.verdict.reason in _LANDING_REASONS:
                 refused.setdefault(str(refusal.verdict.reason.value), set()).add(id(refusal.pod))
-    return _most_first({code: len(pods) for code, pods in refused.items()})
+    return dict(most_first({code: len(pods) for code, pods in refused.items()}))
 
 
 def _asked(name: str, profile: str, run: WatchedRun) -> PluginDecisions:
@@ -256,11 +257,7 @@ def _blocked(name: str, profile: str, run: WatchedRun) -> dict[str, int]:
     for refusal in (refusal for each in staying for refusal in (each.first, *each.others)):
         if (refusal.profile, refusal.plugin) == (profile, name):
             blocked.setdefault(refusal.verdict.code, set()).add(id(refusal.pod))
-    return _most_first({code: len(pods) for code, pods in blocked.items() if pods})
-
-
-def _most_first(counts: dict[str, int]) -> dict[str, int]:
-    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+    return dict(most_first({code: len(pods) for code, pods in blocked.items() if pods}))
 
 
 _WIDEST = 120

@@ -87,9 +87,9 @@ def default_namespace(kubeconfig: str | None, context: str | None, *, environ: M
     return choose_context(files or [_home_kubeconfig(environ)], context).namespace
 
 
-def contexts_of(kubeconfig: str | None, *, environ: Mapping[str, str] = os.environ) -> list[str]:
+def contexts_of(kubeconfig: str | None) -> list[str]:
     """The names of all contexts that can be chosen. Raises SettingsError for a file that cannot be read."""
-    return context_names(_named_files(kubeconfig, environ) or [_home_kubeconfig(environ)])
+    return context_names(_named_files(kubeconfig, os.environ) or [_home_kubeconfig(os.environ)])
 
 
 def _named_files(kubeconfig: str | None, environ: Mapping[str, str]) -> list[Path]:

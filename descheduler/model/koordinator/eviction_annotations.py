@@ -7,6 +7,7 @@ __all__ = [
     "CREATED_BY_ANNOTATION",
     "DELETION_COST_ANNOTATION",
     "EVICT_POLICY_LABEL",
+    "JOB_ANNOTATIONS",
     "PASSED_ARBITRATION_ANNOTATION",
     "PROVIDER_ANNOTATION",
     "REASON_ANNOTATION",
@@ -34,5 +35,17 @@ SURGE_ANNOTATION = "descheduler/surge"
 """Whether and how the workload of the pod is scaled up for the time of the move, as JSON; this program's own."""
 TARGET_NODE_ANNOTATION = "descheduler/target-node"
 """The name of the node on which room is to be held for the job; this program's own."""
+JOB_ANNOTATIONS = (
+    PASSED_ARBITRATION_ANNOTATION,
+    CREATED_BY_ANNOTATION,
+    PROVIDER_ANNOTATION,
+    REASON_ANNOTATION,
+    REPLACEMENT_ANNOTATION,
+    ROOMS_ANNOTATION,
+    SURGE_ANNOTATION,
+    TARGET_NODE_ANNOTATION,
+    TRIGGER_ANNOTATION,
+)
+"""Annotations of PodMigrationJobs."""
 EVICT_POLICY_LABEL = "koordinator.sh/evict-policy"
 """On pods and jobs: how the pod is to be evicted."""

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, TypeVar
 
-__all__ = ["counted", "counted_about", "first_names", "text_about"]
+if TYPE_CHECKING:
+    from _typeshed import SupportsRichComparison
+
+__all__ = ["counted", "counted_about", "first_names", "most_first", "text_about"]
+
+KeyT = TypeVar("KeyT", bound="SupportsRichComparison")
 
 
 def counted(number: int, noun: str, plural: str = "") -> str:
@@ -28,3 +34,8 @@ def text_about(number: float) -> str:
     """A number with 2 decimals at most, such as `1,523` or `2.67`: `0.01` for what is less and yet above 0."""
     rounded = round(number, 2) or (0.01 if number > 0 else 0.0)
     return f"{rounded:,.2f}".rstrip("0").rstrip(".")
+
+
+def most_first(counts: Mapping[KeyT, int]) -> list[tuple[KeyT, int]]:
+    """The counts with their keys, the highest count first, equal ones by key."""
+    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))

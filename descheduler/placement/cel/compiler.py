@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from operator import attrgetter
 
-from descheduler.placement.cel import macros
+from descheduler.placement.cel import macros, syntax
 from descheduler.placement.cel.compiled import Compiled, device_field, part_type, require
 from descheduler.placement.cel.errors import EvaluationError, InvalidExpression, Unsupported
 from descheduler.placement.cel.frame import Evaluation, Frame
@@ -33,17 +33,6 @@ from descheduler.placement.cel.static_types import (
     map_of,
     resolved,
 )
-from descheduler.placement.cel.syntax import (
-    Call,
-    Conditional,
-    Identifier,
-    ListOf,
-    Literal,
-    Logical,
-    MapOf,
-    Node,
-    Select,
-)
 from descheduler.placement.cel.values import Value, Version, contains, no_overload
 
 __all__ = ["Compiler"]
@@ -62,25 +51,25 @@ class Compiler:
         self.num_nodes = 0
         self._scope: dict[str, Compiled] = {}
 
-    def compile(self, node: Node) -> Compiled:
+    def compile(self, node: syntax.Node) -> Compiled:
         """The node as a function. Raises InvalidExpression and Unsupported."""
         self.num_nodes += 1
         match node:
-            case Literal(value=value):
+            case syntax.Literal(value=value):
                 return Compiled(_LITERALS[type(value)], lambda frame: value)
-            case Identifier():
+            case syntax.Identifier():
                 return self._identifier(node)
-            case Select():
+            case syntax.Select():
                 return self._select(node)
-            case Call():
+            case syntax.Call():
                 return self._call(node)
-            case Logical():
+            case syntax.Logical():
                 return self._logical(node)
-            case Conditional():
+            case syntax.Conditional():
                 return self._conditional(node)
-            case ListOf():
+            case syntax.ListOf():
                 return self._list(node)
-            case MapOf():
+            case syntax.MapOf():
                 return self._map(node)
 
     @contextmanager
@@ -95,7 +84,7 @@ class Compiler:
         else:
             self._scope[name] = hidden
 
-    def _identifier(self, node: Identifier) -> Compiled:
+    def _identifier(self, node: syntax.Identifier) -> Compiled:
         found = self._scope.get(node.name)
         if found is not None:
             return found
@@ -103,7 +92,7 @@ class Compiler:
             return Compiled(DEVICE, attrgetter("device"))
         raise InvalidExpression(f"undeclared name {node.name} at position {node.at + 1}")
 
-    def _select(self, node: Select) -> Compiled:
+    def _select(self, node: syntax.Select) -> Compiled:
         operand = self.compile(node.operand)
         if node.optional and operand.type == DEVICE:
             raise Unsupported(f"device.?{node.field} at position {node.at + 1}")
@@ -125,12 +114,12 @@ class Compiler:
 
         return Compiled(kind, select)
 
-    def _call(self, node: Call) -> Compiled:
+    def _call(self, node: syntax.Call) -> Compiled:
         expanded = macros.expand(self, node)
         if expanded is not None:
             return expanded
         name, operands = node.name, node.operands
-        if isinstance(node.target, Identifier) and node.target.name in _NAMESPACES - self._scope.keys():
+        if isinstance(node.target, syntax.Identifier) and node.target.name in _NAMESPACES - self._scope.keys():
             name, operands = f"{node.target.name}.{name}", node.arguments
         if name not in FUNCTIONS:
             raise Unsupported(f"{name}() at position {node.at + 1}")
@@ -142,13 +131,13 @@ class Compiler:
             return Compiled(BOOL, _among(values[0].run, constants))
         return called
 
-    def _logical(self, node: Logical) -> Compiled:
+    def _logical(self, node: syntax.Logical) -> Compiled:
         operands = [self.compile(operand) for operand in node.operands]
         for operand, its_node in zip(operands, node.operands, strict=True):
             require(operand, BOOL, its_node.at)
         return Compiled(BOOL, _absorbing(node.sign, [operand.run for operand in operands]))
 
-    def _conditional(self, node: Conditional) -> Compiled:
+    def _conditional(self, node: syntax.Conditional) -> Compiled:
         condition, chosen, other = map(self.compile, (node.condition, node.chosen, node.other))
         require(condition, BOOL, node.at)
         bound = {A: chosen.type}
@@ -166,7 +155,7 @@ class Compiler:
 
         return Compiled(bound[A], choose)
 
-    def _list(self, node: ListOf) -> Compiled:
+    def _list(self, node: syntax.ListOf) -> Compiled:
         elements = [self.compile(element) for element in node.elements]
         runs = [element.run for element in elements]
         kind = _common(elements, node.at)
@@ -175,7 +164,7 @@ class Compiler:
             return Compiled(list_of(kind), lambda frame: constants)
         return Compiled(list_of(kind), lambda frame: tuple([run(frame) for run in runs]))
 
-    def _map(self, node: MapOf) -> Compiled:
+    def _map(self, node: syntax.MapOf) -> Compiled:
         keys, values = ([self.compile(entry[side]) for entry in node.entries] for side in (0, 1))
         if any(key.type != STRING for key in keys):
             raise Unsupported(f"a map with other keys than strings at position {node.at + 1}")
@@ -216,10 +205,10 @@ def _common(values: Iterable[Compiled], at: int) -> Type:
     return found or FREE
 
 
-def _constants(node: Node) -> tuple[Value, ...]:
+def _constants(node: syntax.Node) -> tuple[Value, ...]:
     """The elements of a list of literals; nothing for any other node."""
-    elements = node.elements if isinstance(node, ListOf) else ()
-    found = tuple(element.value for element in elements if isinstance(element, Literal))
+    elements = node.elements if isinstance(node, syntax.ListOf) else ()
+    found = tuple(element.value for element in elements if isinstance(element, syntax.Literal))
     return found if len(found) == len(elements) else ()
 
 

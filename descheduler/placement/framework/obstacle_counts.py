@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from descheduler.model.text.counted import most_first
 from descheduler.placement.framework.evaluation import PodEvaluation
 from descheduler.placement.framework.extension_points import ReasonBits
 from descheduler.placement.framework.obstacle import Obstacle, cause_of
@@ -63,7 +64,7 @@ class ObstacleCounts:
             number = int(np.count_nonzero(where))
             for words in zip(obstacle.reasons, obstacle.short, strict=True):
                 counts[words] += number
-        return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+        return most_first(counts)
 
     def of_others(self, plugins: frozenset[str]) -> BoolMask:
         """The nodes that some plugin refuses which is not among `plugins`."""

@@ -73,9 +73,9 @@ class OwnerAnswer(msgspec.Struct, frozen=True):
         return self.returns not in (Returns.NOT_CREATED, Returns.OWNER_ENDS)
 
 
-def not_created(cause: str, *, doubt: str = "") -> OwnerAnswer:
+def not_created(cause: str) -> OwnerAnswer:
     """Nothing comes, for this cause."""
-    return OwnerAnswer(Returns.NOT_CREATED, cause=cause, doubt=doubt)
+    return OwnerAnswer(Returns.NOT_CREATED, cause=cause)
 
 
 BARE = not_created("no controller recreates the pod")

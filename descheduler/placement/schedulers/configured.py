@@ -74,10 +74,10 @@ def with_releases(
     return replace(configuration, others={**configuration.others, **others}) if others else configuration
 
 
-def release_problem(name: str, release: str, schedulers: Mapping[str, SchedulerRow] = SCHEDULERS) -> str:
+def release_problem(name: str, release: str) -> str:
     """What is wrong with a release of a scheduler; an empty string for nothing."""
-    versioned = [each.name for each in schedulers.values() if each.run_as is not None]
-    row = schedulers.get(name)
+    versioned = [each.name for each in SCHEDULERS.values() if each.run_as is not None]
+    row = SCHEDULERS.get(name)
     if row is None or row.run_as is None:
         return f"{shown(name)} is not a scheduler that has releases of its own: {', '.join(versioned)}"
     try:

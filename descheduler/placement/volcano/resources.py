@@ -106,10 +106,10 @@ def fits(left: Amounts, right: Amounts, *, missing: float = 0.0) -> bool:
     )
 
 
-def fits_strictly(left: Amounts, right: Amounts, asked: Amounts, *, missing: float = 0.0) -> bool:
+def fits_strictly(left: Amounts, right: Amounts, asked: Amounts) -> bool:
     """Whether `left` is at most `right` in each resource of which `asked` has some, pods aside."""
     return all(
-        left.get(name, 0.0) <= right.get(name, missing) for name, amount in asked.items() if amount > 0 and name != PODS
+        left.get(name, 0.0) <= right.get(name, 0.0) for name, amount in asked.items() if amount > 0 and name != PODS
     )
 
 

@@ -161,7 +161,7 @@ class _ProfileReader:
             self._report_unknown(section.name, (*path, "name"))
             return None
         args_path = (*path, "args")
-        node = section.args if isinstance(section.args, TreeNode) else TreeNode(None, self._checks.node(path).mark)
+        node = self._checks.args_node(section.args, path)
         decoder = self._decoder_for(spec)
         args = ArgsReader(decoder, "error").read(spec, node, args_path)
         if spec.name not in self._enabled:

@@ -155,7 +155,7 @@ class _ProfileReader:
 
     def _read_config(self, section: PluginConfigSection, path: Path, *, is_in_use: bool) -> PluginConfig | None:
         spec, args_path = self._registry[section.name], (*path, "args")
-        node = section.args if isinstance(section.args, TreeNode) else TreeNode(None, self._checks.node(path).mark)
+        node = self._checks.args_node(section.args, path)
         form = self._checks.load.document.form
         reader = ArgsReader(self._checks.load, "error" if form == "json" else "warning")
         args = reader.read(spec, node, args_path)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, get_args
 
 from descheduler.model.pod import Pod
+from descheduler.model.text.counted import most_first
 from descheduler.plan import outcome
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.goals import ReachedGoal
@@ -96,7 +97,7 @@ def _not_attempted(executed: Sequence[outcome.Outcome]) -> Iterator[NotAttempted
     """One entry a cause, the most frequent first."""
     left = (each for each in executed if each.kind is outcome.OutcomeKind.NOT_ATTEMPTED)
     counts = Counter((str(each.code.value), each.message) for each in left)
-    for (code, message), count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
+    for (code, message), count in most_first(counts):
         yield NotAttempted(code=code, message=message, count=count)
 
 

@@ -10,7 +10,7 @@ from math import ceil
 
 import msgspec
 
-from descheduler.model.text.counted import counted, first_names
+from descheduler.model.text.counted import counted, first_names, most_first
 from descheduler.model.text.duration import format_duration
 from descheduler.plan.max_age import MAX_AGE
 from descheduler.report.document import PodReference, ShardIdentity, SnapshotIdentity
@@ -193,7 +193,7 @@ def _waves(plan: Plan) -> Iterator[Wave]:
             if share.wave == number
         }
         time = next((_duration(each.seconds) for each in plan.waves if each.wave == number), "")
-        yield Wave(number, evictions[number], time, sorted(down.items(), key=lambda item: (-item[1], item[0])))
+        yield Wave(number, evictions[number], time, most_first(down))
 
 
 def _workloads(plan: Plan) -> Iterator[WorkloadReview]:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Literal
 
-from descheduler.model.text.counted import first_names
+from descheduler.model.text.counted import first_names, most_first
 from descheduler.report.plan.document import LandingCause, LandingTotals, PlannedAllocation, PlannedLanding, Target
 
 if TYPE_CHECKING:  # a plan without landings must not pay for numpy
@@ -92,7 +92,7 @@ def landing_causes(landings: Sequence[Landing]) -> Iterator[LandingCause]:
     """One entry a verdict and cause, the most frequent of each verdict first."""
     for verdict in _UNPROVEN:
         counts = Counter(landing.cause for landing in landings if landing.verdict.value == verdict)
-        for cause, num_pods in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
+        for cause, num_pods in most_first(counts):
             yield LandingCause(verdict=verdict, cause=cause, num_pods=num_pods)
 
 

@@ -9,6 +9,7 @@ from typing import TypeVar
 
 import msgspec
 
+from descheduler.model.text.counted import most_first
 from descheduler.model.verdict import BudgetRefusal, EvictionLimit, Reason, Verdict
 from descheduler.plan import moves
 from descheduler.plan.decisions import BACKGROUND, Decisions
@@ -182,7 +183,7 @@ def _refusal_counts(refusals: Sequence[PlannedRefusal], kind: str) -> tuple[Refu
             num_refusals=num_refusals,
             num_attempts=attempts[code],
         )
-        for code, num_refusals in sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+        for code, num_refusals in most_first(counts)
     )
 
 

@@ -21,7 +21,7 @@ def run_and_tell(kubeconfig: str, policy: str, report: str) -> Sequence[float]:
     # Here, so that the process that measures does not pay for the program.
     from descheduler.cycle.options import RunOptions
     from descheduler.migration.lease_settings import LeaseOptions
-    from descheduler.plan.predictions import prediction_of
+    from descheduler.report.outcome.predictions import prediction_of
     from tests.bench.migrations.calls import count_calls
     from tests.e2e.witness import Witness, watched_run
 

@@ -43,12 +43,6 @@ def written_lines(raw: bytes) -> list[Object]:
     return [json.loads(line) for line in gzip.decompress(raw).splitlines()]
 
 
-def read_back(raw: bytes, folder: Path) -> object:
-    path = folder / "dump"
-    path.write_bytes(raw)
-    return read_dump([path], SnapshotRequest({"Node", "Pod", "PodDisruptionBudget.policy"}))
-
-
 def test_annotations_that_plugins_declare_go_into_a_dump() -> None:
     out, pod = io.BytesIO(), KINDS["Pod"]
     writer = DumpWriter(out, TAKEN_AT, [pod], annotations=frozenset({"devices.example.com/"}))

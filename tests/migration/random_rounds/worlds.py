@@ -18,13 +18,10 @@ from tests.builders import (
     required_node_affinity,
 )
 
-__all__ = ["CPU", "SLOTS", "ZONE", "NodeFacts", "PodFacts", "World", "make_world", "snapshot_of"]
+__all__ = ["CPU", "ZONE", "NodeFacts", "PodFacts", "World", "make_world", "snapshot_of"]
 
 CPU = 4000
 """Milli CPU of every node."""
-
-SLOTS = 110
-"""Pods that every node takes."""
 
 ZONE = "topology.kubernetes.io/zone"
 _DISK = "disk"

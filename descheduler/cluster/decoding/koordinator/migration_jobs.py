@@ -9,17 +9,7 @@ import msgspec
 from descheduler.cluster.decoding.blocks import decode_text
 from descheduler.cluster.decoding.times import set_time
 from descheduler.cluster.decoding.wire import MetadataWire, Wire
-from descheduler.model.koordinator.eviction_annotations import (
-    CREATED_BY_ANNOTATION,
-    PASSED_ARBITRATION_ANNOTATION,
-    PROVIDER_ANNOTATION,
-    REASON_ANNOTATION,
-    REPLACEMENT_ANNOTATION,
-    ROOMS_ANNOTATION,
-    SURGE_ANNOTATION,
-    TARGET_NODE_ANNOTATION,
-    TRIGGER_ANNOTATION,
-)
+from descheduler.model.koordinator.eviction_annotations import JOB_ANNOTATIONS
 from descheduler.model.koordinator.migration_job import JobCondition, MigrationJob
 from descheduler.model.koordinator.reservation import ObjectReference
 from descheduler.model.pod import EVICT_ANNOTATION
@@ -27,18 +17,7 @@ from descheduler.model.text.duration import parse_duration
 
 __all__ = ["decode_migration_job"]
 
-_ANNOTATIONS = (
-    PASSED_ARBITRATION_ANNOTATION,
-    EVICT_ANNOTATION,
-    CREATED_BY_ANNOTATION,
-    PROVIDER_ANNOTATION,
-    REASON_ANNOTATION,
-    REPLACEMENT_ANNOTATION,
-    ROOMS_ANNOTATION,
-    SURGE_ANNOTATION,
-    TARGET_NODE_ANNOTATION,
-    TRIGGER_ANNOTATION,
-)
+_ANNOTATIONS = (*JOB_ANNOTATIONS, EVICT_ANNOTATION)
 """The keys that some rule reads on jobs."""
 
 

@@ -35,6 +35,7 @@ from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.resource_claims import SLICE_KIND
 from descheduler.model.selection.labels import EVERYTHING
+from descheduler.model.text.counted import most_first
 from descheduler.model.verdict import Reason
 from descheduler.placement.landings.landing import Landing
 from descheduler.placement.plugins.dynamic_resources.inventory import DeviceInventory
@@ -167,7 +168,7 @@ def _stays(pod: Pod, run: WatchedRun) -> Iterator[Stay]:
 def _stay_counts(stays: Iterable[Stay], num_staying: int) -> tuple[StayCount, ...]:
     """One entry a code, the most frequent first, and last the pods that no plugin selects."""
     counts = Counter(stay.code for stay in stays)
-    in_order = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    in_order = most_first(counts)
     num_unwanted = num_staying - counts.total()
     in_order += [("", num_unwanted)] if num_unwanted else []
     return tuple(StayCount(code=code, summary=_SUMMARIES[code], num_pods=number) for code, number in in_order)

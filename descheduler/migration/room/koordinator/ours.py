@@ -13,7 +13,7 @@ import msgspec
 
 from descheduler.migration.room.koordinator.live_reservations import decode_any_reservation
 from descheduler.migration.room.koordinator.pending_rooms import is_room_name, room_names
-from descheduler.migration.room.labels import JOB_LABEL, OWNER_LABEL, manager_of
+from descheduler.migration.room.labels import JOB_LABEL, CreatorsWire, label_fault, manager_of
 from descheduler.model.koordinator.migration_job import MigrationJob
 from descheduler.model.koordinator.reservation import Reservation
 from descheduler.model.text.printable import clipped
@@ -23,22 +23,8 @@ __all__ = ["FoundReservation", "decode_found_reservation", "name_of", "names_of"
 _MOST_SHOWN = 100
 
 
-class _Owner(msgspec.Struct):
-    kind: str | None = None
-    name: str | None = None
-
-
-class _ManagedFields(msgspec.Struct):
-    manager: str | None = None
-
-
-class _Metadata(msgspec.Struct, rename="camel"):
-    owner_references: list[_Owner] | None = None
-    managed_fields: list[_ManagedFields] | None = None
-
-
 class _Wire(msgspec.Struct):
-    metadata: _Metadata
+    metadata: CreatorsWire
 
 
 _decode = msgspec.json.Decoder(_Wire).decode
@@ -95,21 +81,16 @@ def decode_found_reservation(block: bytes, owner: str) -> FoundReservation:
         metadata = _decode(block).metadata
     except (ValueError, RecursionError):
         return FoundReservation(found, "its ownerReferences cannot be read")
-    managed = () if metadata.owner_references else metadata.managed_fields or ()
-    set_by = frozenset(each.manager or "" for each in managed)
-    return FoundReservation(found, _differs(found, metadata, owner), set_by)
+    return FoundReservation(found, _differs(found, metadata, owner), metadata.set_by)
 
 
-def _differs(found: Reservation, metadata: _Metadata, owner: str) -> str:
-    job_uid = found.labels.get(JOB_LABEL, "")
-    if not job_uid:
-        return f"it has no label {JOB_LABEL}"
-    if found.labels.get(OWNER_LABEL) != owner:
-        return f"its label {OWNER_LABEL} is not {owner}"
+def _differs(found: Reservation, metadata: CreatorsWire, owner: str) -> str:
+    if fault := label_fault(found.labels, owner):
+        return fault
     for reference in metadata.owner_references or ():
         return f"{clipped(f'{reference.kind} {reference.name}', _MOST_SHOWN)} owns it"
     if not found.allocate_once:
         return "it is for several pods (allocateOnce: false)"
-    if is_room_name(found.name, job_uid) and not found.is_for_one_pod:
+    if is_room_name(found.name, found.labels[JOB_LABEL]) and not found.is_for_one_pod:
         return "it is not for one pod"
     return ""

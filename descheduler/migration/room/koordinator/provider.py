@@ -213,7 +213,7 @@ def _successors(job: MigrationJob, found: Reservation | None) -> Successors | No
 
 
 def _is_of_workload(pod: Pod, successors: Successors | None) -> bool:
-    return successors is None or (pod.controller is not None and pod.controller.uid == successors.owner)
+    return successors is None or successors.has(pod)
 
 
 def _is_used(reservation: Reservation) -> bool:

@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from descheduler.migration.pods import decode_pod
-from descheduler.migration.room.labels import JOB_LABEL, OWNER_LABEL, manager_of, placeholder_name_of
+from descheduler.migration.room.labels import JOB_LABEL, CreatorsWire, label_fault, manager_of, placeholder_name_of
 from descheduler.migration.room.placeholder.pod import CONTAINER, PlaceholderSettings
 from descheduler.model.koordinator.migration_job import MigrationJob
 from descheduler.model.pod import Pod
@@ -28,20 +28,6 @@ _MOST_SHOWN = 100
 
 class _Wire(msgspec.Struct, rename="camel"):
     """What is read here may be null, as Kubernetes' own decoder has it."""
-
-
-class _Owner(_Wire):
-    kind: str | None = None
-    name: str | None = None
-
-
-class _ManagedFields(_Wire):
-    manager: str | None = None
-
-
-class _Metadata(_Wire):
-    owner_references: list[_Owner] | None = None
-    managed_fields: list[_ManagedFields] | None = None
 
 
 class _Container(_Wire):
@@ -60,7 +46,7 @@ class _Spec(_Wire):
 
 
 class _PodWire(_Wire):
-    metadata: _Metadata
+    metadata: CreatorsWire
     spec: _Spec
 
 
@@ -95,18 +81,14 @@ class FoundPlaceholder(msgspec.Struct, frozen=True):
 def decode_placeholder(block: bytes, owner: str, settings: PlaceholderSettings) -> FoundPlaceholder:
     """The pod of these bytes, as one of ours of `owner`, made with `settings`, would be."""
     pod, wire = decode_pod(block), _decode(block)
-    managed = () if wire.metadata.owner_references else wire.metadata.managed_fields or ()
-    set_by = frozenset(each.manager or "" for each in managed)
-    return FoundPlaceholder(pod, _differs(pod, wire, owner, settings), set_by)
+    return FoundPlaceholder(pod, _differs(pod, wire, owner, settings), wire.metadata.set_by)
 
 
 def _differs(pod: Pod, wire: _PodWire, owner: str, settings: PlaceholderSettings) -> str:
     """The first thing that is another one than with ours."""
-    job_uid, spec = pod.labels.get(JOB_LABEL, ""), wire.spec
-    if not job_uid:
-        return f"it has no label {JOB_LABEL}"
-    if pod.labels.get(OWNER_LABEL) != owner:
-        return f"its label {OWNER_LABEL} is not {owner}"
+    if fault := label_fault(pod.labels, owner):
+        return fault
+    job_uid, spec = pod.labels[JOB_LABEL], wire.spec
     if pod.name != placeholder_name_of(job_uid):
         return f"its name is not {placeholder_name_of(job_uid)} (label {JOB_LABEL})"
     for reference in wire.metadata.owner_references or ():

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 import msgspec
 
 from descheduler.documents.decode import Path
-from descheduler.documents.document import TreeNode
 from descheduler.documents.problems import did_you_mean, shown
 from descheduler.model.kube_version import KubeVersion
 from descheduler.placement.configuration.kube_scheduler.default_plugins import (
@@ -280,9 +279,7 @@ class _ProfileReader:
             seen.add(section.name)
             row = self._plugins.get(section.name)
             if row is not None and row.args is not None:
-                node = (
-                    section.args if isinstance(section.args, TreeNode) else TreeNode(None, self._checks.node(path).mark)
-                )
+                node = self._checks.args_node(section.args, path)
                 read = read_plugin_args(self._checks, section.name, row.args, node, (*path, "args"), self._version)
                 args = args if read is None else args.replaced(read)
             self._check_configured(section, path)

@@ -56,7 +56,7 @@ class DeviceInventory:
         accounts = CounterAccounts(self._usage, counts_by_driver=self._rules.counts_by_driver)
         for pool in self._pools.seen_from(node):
             for device in pool.devices:
-                if device.reach is None or device.reach.holds(node.name, node.labels):
+                if device.is_usable_from(node):
                     for name in list(self._classes_of(device)) or [""]:
                         states.setdefault((device.id.driver, name), []).append(self._state(device, pool, accounts))
         return tuple(

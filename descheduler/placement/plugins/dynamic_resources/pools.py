@@ -66,6 +66,10 @@ class PoolDevice:
         """The nodes that can use it, where not all that see its slice can."""
         self.taints = _hard((*body.taints, *rules.on(self.id)))
 
+    def is_usable_from(self, node: Node) -> bool:
+        """Whether `node`, which sees its slice, can use it."""
+        return self.reach is None or self.reach.holds(node.name, node.labels)
+
     @property
     def pins_to(self) -> NodeReach:
         """The nodes from which it can be used."""

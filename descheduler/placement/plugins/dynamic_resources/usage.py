@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from descheduler.model.resource_claims import AllocationResult, DeviceId
-from descheduler.placement.plugins.dynamic_resources.pools import DevicePool, PoolKey
+from descheduler.placement.plugins.dynamic_resources.pools import DevicePool, PoolDevice, PoolKey
 from descheduler.placement.plugins.dynamic_resources.rules import DeviceRules
 
 __all__ = ["DeviceUsage"]
@@ -79,9 +79,11 @@ class DeviceUsage:
         """
         return device in (self._shares if rules.charges_shared_once else self._sized_shares)
 
-    def consumed(self, device: DeviceId) -> Mapping[str, int]:
-        """What the shares of it consume of its capacities."""
-        return self._consumed.get(device, _NOTHING)
+    def has_left(self, device: PoolDevice, amounts: Mapping[str, int]) -> bool:
+        """Whether its shares leave so much of its capacities."""
+        consumed = self._consumed.get(device.id, _NOTHING)
+        capacity = device.body.capacity
+        return all(amount + consumed.get(name, 0) <= capacity[name].value for name, amount in amounts.items())
 
     def fingerprint(self) -> object:
         """A value that differs when the state does."""

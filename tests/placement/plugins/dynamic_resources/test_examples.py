@@ -25,7 +25,6 @@ from tests.placement.plugins.dynamic_resources.worlds import (
 
 IS_A = f"device.attributes['{GPU}'].m == 'A'"
 GIB = 2**30
-CANNOT = ("cannot allocate all claims",)
 CLASS, NODE = device_class(), node_object("a")
 
 

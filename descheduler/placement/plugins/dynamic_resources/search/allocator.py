@@ -141,9 +141,7 @@ class DeviceSearch:
         return self._rules.keeps_short_devices or not device.body.allows_multiple or self._has_left(device, amounts)
 
     def _selects(self, asked: AskedDevices, device: PoolDevice) -> bool:
-        if not asked.selects(device):
-            return False
-        return device.reach is None or device.reach.holds(self._node.name, self._node.labels)
+        return asked.selects(device) and device.is_usable_from(self._node)
 
     def _place(self, place: _Place) -> bool:
         """Takes devices for everything from `place` on."""
@@ -246,12 +244,9 @@ class DeviceSearch:
         return False
 
     def _has_left(self, device: PoolDevice, amounts: Mapping[str, int]) -> bool:
-        others = self._usage.consumed(device.id)
-        ours: Mapping[str, int] = self._consumed.get(device.id, {})
-        return all(
-            amount + others.get(name, 0) + ours.get(name, 0) <= device.body.capacity[name].value
-            for name, amount in amounts.items()
-        )
+        ours = self._consumed.get(device.id)
+        wanted = amounts if ours is None else {name: amount + ours[name] for name, amount in amounts.items()}
+        return self._usage.has_left(device, wanted)
 
     def _is_charged(self, asked: AskedDevices, device: PoolDevice) -> bool:
         """Whether taking the device costs counters: a share of a device that is shared already does not."""

@@ -103,7 +103,7 @@ class _Tests:
             return _ALLOCATED
         if selector := asked.first_failing(device):
             return _Test(f"fails {selector}", f"fail {selector}", is_meant=False)
-        if device.reach is not None and not device.reach.holds(self._node.name, self._node.labels):
+        if not device.is_usable_from(self._node):
             return _FAR
         if not self._has_capacity(asked, device):
             return _SMALL
@@ -119,12 +119,7 @@ class _Tests:
 
     def _has_capacity(self, asked: AskedDevices, device: PoolDevice) -> bool:
         amounts = consumption(device.body.capacity, asked.capacity)
-        if amounts is None:
-            return False
-        others = self._usage.consumed(device.id)
-        return not device.body.allows_multiple or all(
-            amount + others.get(name, 0) <= device.body.capacity[name].value for name, amount in amounts.items()
-        )
+        return amounts is not None and (not device.body.allows_multiple or self._usage.has_left(device, amounts))
 
     def _has_counters(self, pool: DevicePool, device: PoolDevice) -> bool:
         if not device.body.consumes or self._usage.is_charged(device.id, self._rules):

@@ -7,7 +7,7 @@ from descheduler.placement.landings.landing import Landing, LandingVerdict
 from descheduler.placement.replacements.answer import OwnerAnswer, Returns
 from descheduler.placement.replacements.replacement import Replacement
 from descheduler.plan.outcome import Outcome, OutcomeCode, OutcomeKind
-from descheduler.plan.predictions import Prediction, prediction_of
+from descheduler.report.outcome.predictions import Prediction, prediction_of
 from tests.builders import make_pod
 from tests.migration.stand_ins import make_eviction
 
