@@ -78,7 +78,8 @@ class Incumbent:
 class Search:
     """One search by one process, in as many steps as its caller likes: `start`, then `improve` again and again.
 
-    `incumbent` is the best so far. `on_incumbent` is told of each that is better than the one before it.
+    `incumbent` is the best so far, `is_closed` whether it is proven that no assignment to the problem is better.
+    `on_incumbent` is told of each that is better than the one before it.
     """
 
     def __init__(
@@ -98,6 +99,7 @@ class Search:
         self._annealing: Annealer | None = None
         self._placement = Arrangement(task.problem, task.start)
         self._num_pods = _FIRST
+        self.is_closed = False
         self._tied_at: float | None = None
         self._bound = self._objective.bound() if task.bound is None else task.bound
         at = self._placement.at.copy()
@@ -166,7 +168,8 @@ class Search:
             return False
         self._work_on_whole = self._work_of_call
         whole = self._whole_problem()
-        return whole is not None and self._solve(whole, budget).was_closed
+        self.is_closed = whole is not None and self._solve(whole, budget).was_closed
+        return self.is_closed
 
     @property
     def _work_of_call(self) -> float:

@@ -51,7 +51,8 @@ class Solution:
 
     `levels` says what the figures of `value`, of `value_before` and of `bound` (no plan is better) count. `num_bounces`
     of the moves only make way for others. `seconds` is for all of it, `first_seconds` until the first plan that was
-    better than doing nothing (0.0: none was), `work` as in `Limits`. `endings` are what ended its searches.
+    better than doing nothing (0.0: none was), `work` as in `Limits`. `endings` are what ended its searches. `is_closed`
+    says that no assignment to these arrays is better; other than the bound, this goes by all of their rules.
     """
 
     assignment: Ints
@@ -65,6 +66,7 @@ class Solution:
     first_seconds: float
     work: float
     endings: frozenset[Ending]
+    is_closed: bool = False
 
     @property
     def is_optimal(self) -> bool:
@@ -133,7 +135,7 @@ def solve(
     faults = replay(problem, ordered.waves, ordered.assignment)
     if faults:
         raise ReplayError("; ".join(faults[:5]))
-    return run.plan(ordered)
+    return run.plan(ordered, is_closed=run.value(ordered.assignment) <= run.least)
 
 
 def _joint_value(values: Sequence[Value]) -> Value:
@@ -174,6 +176,8 @@ class _Run:
         self._best = self._before
         self._first_seconds = 0.0
         self._endings = set[Ending]()
+        self.least: Value = ()
+        """What no assignment is better than, where one search of one process has proven that; else less than any."""
 
     def value(self, assignment: Ints) -> Value:
         """All objectives' figures, costs once at the end."""
@@ -225,6 +229,8 @@ class _Run:
         search = Search(task, is_cancelled=self._is_cancelled, on_incumbent=self._note)
         search.start()
         search.improve(search.budget)
+        if search.is_closed and task.problem is self._problem and len(self._objectives) == 1:
+            self.least = search.incumbent.value
         return search.incumbent, search.budget.spent, search.budget.ending
 
     def _note(self, incumbent: Incumbent) -> None:
@@ -238,7 +244,7 @@ class _Run:
         num_moves = len(self._problem.moved(incumbent.assignment))
         self._on_progress(SearchProgress(value, self._bound, num_moves, seconds))
 
-    def plan(self, ordered: Ordered) -> Solution:
+    def plan(self, ordered: Ordered, *, is_closed: bool) -> Solution:
         """What came of the run, once it is replayed."""
         return Solution(
             assignment=ordered.assignment,
@@ -252,4 +258,5 @@ class _Run:
             first_seconds=self._first_seconds,
             work=self.budget.spent,
             endings=frozenset(self._endings),
+            is_closed=is_closed,
         )

@@ -11,7 +11,7 @@ import numpy as np
 
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.node import ZONE_LABEL, Node
-from descheduler.optimizer.arrays import Ints
+from descheduler.optimizer.arrays import PENDING, Ints
 from descheduler.optimizer.limits import Budget, Ending, Limits
 from descheduler.optimizer.objective import Objective
 from descheduler.optimizer.problem import Problem
@@ -97,6 +97,7 @@ class PlanSearch:
         problem, stated = self._whole(cluster)
         self.bound = objective.bound_of(stated.prepare(problem).bound())
         figure, self.least_evictions = self._fewest(problem, objective=stated)
+        self.bound = self.bound[0], max(self.bound[1], _cost_of_cheapest(problem, self.least_evictions))
         self.stopping = stopping_limits(problem, figure, partial(self._fewest, objective=stated))
 
     def run(self, last: PlannedTargets) -> None:
@@ -229,7 +230,7 @@ class PlanSearch:
         Of large neighbourhood search: which groups spoil others is known only when they are tried out.
         """
         trials, rng, num_in_vain = self.trials_over(trial.cluster), np.random.default_rng(len(self.trials)), 0
-        while num_in_vain < most_in_vain and not self._budget.is_over and not self._is_at_bound(trial):
+        while num_in_vain < most_in_vain and not (self._budget.is_over or self._is_best(trial)):
             self._objective.stated_over(trial.cluster)
             tried = trials.replanned(trial, _to_drop(trial, rng))
             self._take(tried)
@@ -283,7 +284,7 @@ class PlanSearch:
 
         Fewer in vain are enough where only evictions are left to save.
         """
-        if not refused and (self.plans[-1].is_optimal or self._is_at_bound(found[-1])):
+        if not refused and (self.plans[-1].is_optimal or self._is_best(found[-1])):
             return True
         is_reached = not refused and found[-1].figure <= self.bound[0]
         most_in_vain = _MOST_PLANS_IN_VAIN_AT_FIGURE if is_reached else _MOST_PLANS_IN_VAIN
@@ -291,10 +292,10 @@ class PlanSearch:
         earlier, latest = values[:-most_in_vain], values[-most_in_vain:]
         return bool(earlier) and min(latest) >= min(earlier)
 
-    def _is_at_bound(self, trial: Trial) -> bool:
-        """Whether no plan is better; of chains of moves also not by tie-breaks."""
-        if self._objective.is_planned_further:
-            return (trial.figure, trial.cost) <= self.bound
+    def _is_best(self, trial: Trial) -> bool:
+        """Whether no plan is better but for tie-breaks, or none over the same arrays, all of which is granted."""
+        if trial.plan.is_closed and (trial.figure, trial.cost) <= self._objective.shown(trial.plan.value):
+            return True
         return self.is_proven(trial.figure, trial.cost, trial.num_evictions)
 
     def _stated(self) -> ClusterProblem:
@@ -380,11 +381,17 @@ class PlanSearch:
         )
         self._budget.spend(plan.work)
         if promising is not problem:
-            plan = dataclasses.replace(plan, bound=objective.prepare(problem).bound())
+            plan = dataclasses.replace(plan, bound=objective.prepare(problem).bound(), is_closed=False)
         if not share_of_schedule:
             return plan
         budget = self._budget.part(limits.scaled(share_of_schedule), is_cancelled)
         return self._objective.scheduled(plan, cluster, budget, seed)
+
+
+def _cost_of_cheapest(problem: Problem, number: int) -> int:
+    """What so many evictions cost at least."""
+    costs = problem.cost[problem.evictable & (problem.assignment != PENDING)]
+    return int(np.sort(costs)[:number].sum())
 
 
 def _still_refused(whole: Trial, bettered: Trial) -> Mapping[PodIdentity, str]:

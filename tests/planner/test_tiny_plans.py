@@ -12,9 +12,9 @@ from tests.series import first_of
 @pytest.mark.parametrize("chooses", [True, False], ids=["the plan chooses nodes", "the scheduler chooses nodes"])
 @pytest.mark.parametrize("case", sorted(OBJECTIVES))
 def test_a_plan_is_sound_and_says_nothing_that_is_not_true(case: str, *, chooses: bool, seed: int) -> None:
-    world = world_of(case, seed)
+    plan = planned(case, world_of(case, seed), chooses=chooses)
 
-    assert fault_of(case, world, planned(case, world, chooses=chooses)) == ""
+    assert fault_of(case, plan) == ""
 
 
 @pytest.mark.parametrize(
@@ -26,9 +26,9 @@ def test_a_plan_is_sound_and_says_nothing_that_is_not_true(case: str, *, chooses
     ],
 )
 def test_a_plan_is_as_good_as_the_best_final_state(case: str, seed: int) -> None:
-    world = world_of(case, seed)
+    plan = planned(case, world_of(case, seed))
 
-    assert planned(case, world).reached == best(case, world)
+    assert plan.reached == best(case, plan.world)
 
 
 @pytest.mark.parametrize(
@@ -40,6 +40,6 @@ def test_a_plan_is_as_good_as_the_best_final_state(case: str, seed: int) -> None
     ],
 )
 def test_no_better_plan_is_possible(case: str, seed: int) -> None:
-    world = world_of(case, seed)
+    plan = planned(case, world_of(case, seed))
 
-    assert why_worse(case, world, planned(case, world)) != DEFICIT
+    assert why_worse(case, plan) != DEFICIT

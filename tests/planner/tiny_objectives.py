@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from statistics import median_high
+from typing import Any
 
 from ortools.sat.python import cp_model
 
@@ -18,6 +19,8 @@ __all__ = ["OBJECTIVES", "Limit", "TinyObjective", "load"]
 
 _TARGET = 7
 """CPUs of a node that balancing is to leave in use at most."""
+
+_MOST_EVICTIONS = 2
 
 _SPREAD = "RemovePodsViolatingTopologySpreadConstraint"
 
@@ -67,6 +70,15 @@ def _num_over(world: TinyWorld, final: Mapping[str, str]) -> int:
 def _state_room(states: FinalStates) -> Term:
     waiting = [pod for pod in states.world.pods if not pod.node]
     return len(waiting) - sum(variable for pod in waiting for variable in _places(states, pod))
+
+
+def _state_room_by_few(states: FinalStates) -> Term:
+    states.model.add(cp_model.LinearExpr.sum(list(states.moves.values())) <= _MOST_EVICTIONS)
+    return _state_room(states)
+
+
+def _num_pending(world: TinyWorld, final: Mapping[str, str]) -> int:
+    return sum(pod.name not in final for pod in world.pods)
 
 
 def _places(states: FinalStates, pod: TinyPod) -> list[cp_model.IntVar]:
@@ -190,7 +202,8 @@ class Limit:
 class TinyObjective:
     """What a policy says, the figure of the exact model and that of a final state (pod → node).
 
-    `key` is what a policy calls it, `strategies` are those of it with their arguments.
+    `key` is what a policy calls it, `strategies` are those of it with their arguments, and `planner` are further
+    arguments of MigrationPlanner.
     """
 
     key: str
@@ -199,6 +212,7 @@ class TinyObjective:
     figure: Callable[[TinyWorld, Mapping[str, str]], int]
     traits: TinyTraits = field(default_factory=TinyTraits)
     strategies: Mapping[str, Object] = field(default_factory=dict)
+    planner: Mapping[str, Any] = field(default_factory=dict)
     scale: Callable[[TinyWorld], int] | None = lambda _: 1
     """How many of the figure are one in reports; None where reports count otherwise."""
     limit: Limit | None = None
@@ -229,8 +243,16 @@ OBJECTIVES: Mapping[str, TinyObjective] = {
         "makeRoom",
         {},
         _state_room,
-        lambda world, final: sum(pod.name not in final for pod in world.pods),
+        _num_pending,
         TinyTraits(has_pending=True),
+    ),
+    "makeRoom within maxEvictions": TinyObjective(
+        "makeRoom",
+        {},
+        _state_room_by_few,
+        _num_pending,
+        TinyTraits(has_pending=True),
+        planner={"maxEvictions": _MOST_EVICTIONS},
     ),
     "reduceCost": TinyObjective(
         "reduceCost",

@@ -11,6 +11,7 @@ import argparse
 import contextlib
 import io
 import json
+import re
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -29,8 +30,8 @@ from tests.planner.tiny_worlds import CAPACITY, NUM_GPUS, TinyWorld, make_tiny_w
 __all__ = ["DEFICIT", "OBJECTIVES", "Planned", "Reached", "best", "fault_of", "planned", "why_worse", "world_of"]
 
 DEFICIT = "a better plan is possible"
-_SOMEWHERE = "somewhere"
-"""Of a pod that is pending and has room without a plan."""
+_PLACED = re.compile(r"default/(\S+) onto (\S+?)[,)]")
+"""Where pods can be scheduled, in the sentence of a goal."""
 
 
 @dataclass(frozen=True, order=True)
@@ -43,9 +44,13 @@ class Reached:
 
 @dataclass(frozen=True)
 class Planned:
-    """What a plan says of itself, and where pods are then (pod → node; none of them is pending)."""
+    """What a plan says of itself, and where pods are then (pod → node; none of them is pending).
+
+    In `world` the pending pods are on their nodes that the scheduler places without the plan.
+    """
 
     goal: Mapping[str, Any]
+    world: TinyWorld
     final: Mapping[str, str]
     reached: Reached
 
@@ -58,7 +63,7 @@ def world_of(case: str, seed: int) -> TinyWorld:
 def planned(case: str, world: TinyWorld, *, chooses: bool = True) -> Planned:
     """What the command line plans for the case, with nodes that the plan `chooses`, or the scheduler."""
     objective = OBJECTIVES[case]
-    policy = choosing_policy({objective.key: objective.args}, chooses=chooses)
+    policy = choosing_policy({objective.key: objective.args}, chooses=chooses, **objective.planner)
     (profile,) = policy["profiles"]
     profile["pluginConfig"] += [{"name": name, "args": args} for name, args in objective.strategies.items()]
     with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()) as out:
@@ -70,11 +75,13 @@ def planned(case: str, world: TinyWorld, *, chooses: bool = True) -> Planned:
     document = json.loads(out.getvalue())
     (goal,) = document["goal"]["objectives"]
     places = {found["pod"]["name"]: found["to"] for found in goal["pendingPods"]}
-    final = {pod.name: pod.node or places.get(pod.name, _SOMEWHERE) for pod in world.pods}
+    scheduled = {name: node for name, node in _PLACED.findall(goal["sentence"]) if name not in places}
+    world = world.with_scheduled(scheduled)
+    final = {pod.name: pod.node or places.get(pod.name, "") for pod in world.pods}
     final = {name: node for name, node in final.items() if node}
     final |= {move["pod"]["name"]: move["to"] for move in document["moves"]}
     reached = Reached(objective.figure(world, final), len(document["moves"]))
-    return Planned({**document["goal"], **goal, "status": document["goal"]["status"]}, final, reached)
+    return Planned({**document["goal"], **goal, "status": document["goal"]["status"]}, world, final, reached)
 
 
 def best(case: str, world: TinyWorld) -> Reached:
@@ -95,13 +102,14 @@ def _least(state: Callable[[FinalStates], Term], world: TinyWorld, *, in_order: 
     return Reached(*divmod(round(solver.objective_value), len(world.pods) + 1))
 
 
-def fault_of(case: str, world: TinyWorld, plan: Planned) -> str:
+def fault_of(case: str, plan: Planned) -> str:
     """What is wrong with a plan and what it says of itself; "" where nothing is."""
-    return next(_faults(case, world, plan), "")
+    return next(_faults(case, plan), "")
 
 
-def _faults(case: str, world: TinyWorld, plan: Planned) -> Iterator[str]:
-    optimum, moved = best(case, world), [pod for pod in world.pods if pod.node and plan.final[pod.name] != pod.node]
+def _faults(case: str, plan: Planned) -> Iterator[str]:
+    world, optimum = plan.world, best(case, plan.world)
+    moved = [pod for pod in world.pods if pod.node and plan.final[pod.name] != pod.node]
     yield from _broken_rules(world, plan.final)
     for app, number in world.allowed.items():
         if sum(pod.app == app for pod in moved) > number:
@@ -140,15 +148,15 @@ def _in_units(figure: int, scale: int) -> float:
     return figure * 10**6 // scale / 10**6
 
 
-def why_worse(case: str, world: TinyWorld, plan: Planned) -> str:
+def why_worse(case: str, plan: Planned) -> str:
     """What keeps a plan that chooses nodes from the best final state: moves one after the other lead to none that is
     better than the plan's, or a limit of the objective. Else a deficit of the planner."""
-    if plan.reached <= _least(OBJECTIVES[case].state, world, in_order=CAPACITY):
+    if plan.reached <= _least(OBJECTIVES[case].state, plan.world, in_order=CAPACITY):
         return "no order leads to it"
     limit = OBJECTIVES[case].limit
     if limit is not None:
-        reached = Reached(limit.figure(world, plan.final), plan.reached.num_evictions)
-        if reached <= _least(limit.state, world, in_order=limit.most_cpus):
+        reached = Reached(limit.figure(plan.world, plan.final), plan.reached.num_evictions)
+        if reached <= _least(limit.state, plan.world, in_order=limit.most_cpus):
             return limit.text
     return DEFICIT
 
@@ -157,14 +165,14 @@ def _compare(case: str, num_worlds: int, *, chooses: bool) -> int:
     """Prints how many plans are equal to the best, and why others are not; the number of those that have a fault."""
     counts, num_faults = Counter[str](), 0
     for seed in range(num_worlds):
-        world = world_of(case, seed)
-        plan, optimum = planned(case, world, chooses=chooses), best(case, world)
-        if fault := fault_of(case, world, plan):
+        plan = planned(case, world_of(case, seed), chooses=chooses)
+        optimum = best(case, plan.world)
+        if fault := fault_of(case, plan):
             num_faults += 1
             print(f"{case}, world {seed}: {fault}", flush=True)
         kind = "equal to the best"
         if plan.reached > optimum:
-            kind = why_worse(case, world, plan) if chooses else "worse"
+            kind = why_worse(case, plan) if chooses else "worse"
             print(f"{case}, world {seed}: {plan.reached}, the best is {optimum}; {kind}", flush=True)
         counts[f"{kind} ({plan.goal['status']})"] += 1
     print(f"{case}: {', '.join(f'{number} {what}' for what, number in sorted(counts.items()))}", flush=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tests.builders import Object, node_object, owner, pod_object, required_anti_affinity
 
@@ -19,8 +19,8 @@ GPU, NUM_GPUS = "nvidia.com/gpu", 8
 ZONE = "topology.kubernetes.io/zone"
 _OLD = {"pool": "old"}
 _SIZES, _PENDING_SIZES, _GPU_SIZES = (1, 1, 2, 2, 3, 4), (3, 4, 5, 6), (0, 1, 1, 2, 4)
-_MOST_PODS, _MOST_PENDING = 25, 4
-_APPS = "abcde"
+_MOST_PODS, _MOST_PENDING = 25, 3
+_APPS, _PENDING = "abcde", "p"
 
 
 @dataclass(frozen=True)
@@ -63,6 +63,11 @@ class TinyWorld:
     def on(self, node: str) -> list[TinyPod]:
         """The pods of a node."""
         return [pod for pod in self.pods if pod.node == node]
+
+    def with_scheduled(self, nodes: Mapping[str, str]) -> TinyWorld:
+        """The same where pending pods are on `nodes` (pod → node), which they do not leave."""
+        pods = [replace(pod, node=nodes.get(pod.name, pod.node)) for pod in self.pods]
+        return replace(self, pods=pods, allowed={**self.allowed, _PENDING: 0})
 
     def objects(self) -> Iterator[Object]:
         """The cluster as an API server has it; each pod has an owner of its own."""
@@ -133,14 +138,14 @@ def _spread(labels: Mapping[str, str]) -> Object:
 
 
 def make_tiny_world(seed: int, traits: TinyTraits) -> TinyWorld:
-    """Half of the nodes are old where it has old ones; it is nearly full where it has pending pods."""
+    """Half of the nodes are old where it has old ones."""
     rng = random.Random(f"tiny world {seed}")
     has_pending = traits.has_pending
     names = [f"n{number}" for number in range(rng.randint(4, 5 if has_pending else 8))]
     free, pods = dict.fromkeys(names, CAPACITY), list[TinyPod]()
     free_gpus = dict.fromkeys(names, NUM_GPUS)
     apart = frozenset(app for app in _APPS if rng.random() < 0.3)
-    for number in range(rng.randint(30, 60) if has_pending else rng.randint(8, _MOST_PODS)):
+    for number in range(rng.randint(14, 26) if has_pending else rng.randint(8, _MOST_PODS)):
         size, node, app = rng.choice(_SIZES), rng.choice(names), rng.choice(_APPS)
         gpus = rng.choice(_GPU_SIZES) if traits.has_gpus else 0
         is_alone = traits.breaks_apart or all(pod.app != app for pod in pods if pod.node == node)
@@ -152,7 +157,7 @@ def make_tiny_world(seed: int, traits: TinyTraits) -> TinyWorld:
     allowed = {app: rng.randint(0, 3) for app in _APPS if rng.random() < 0.4}
     if has_pending:
         number_pending = rng.randint(1, _MOST_PENDING)
-        pods += [TinyPod(f"p{number}", "p", rng.choice(_PENDING_SIZES), "") for number in range(number_pending)]
+        pods += [TinyPod(f"p{number}", _PENDING, rng.choice(_PENDING_SIZES), "") for number in range(number_pending)]
     old = names[: len(names) // 2] if traits.has_old else []
     prices = {name: rng.randint(1, 4) for name in names}
     zones = {name: f"z{number % 2}" for number, name in enumerate(names)} if traits.breaks_spread else {}
