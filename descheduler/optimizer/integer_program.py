@@ -47,6 +47,8 @@ class IntegerProgram:
         solver.parameters.num_workers = 1
         # Its own handler would take Ctrl-C from the program during the solve, and leave none behind.
         solver.parameters.catch_sigint_signal = False
+        # Bounds are of fractions: those of most rows are left out of them otherwise.
+        solver.parameters.linearization_level = 2
         solver.parameters.max_deterministic_time = max(self._work_left, self._least_work)
         status = solver.solve(self._model)
         self._work_left -= solver.response_proto.deterministic_time
