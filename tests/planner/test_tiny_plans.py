@@ -22,6 +22,7 @@ def test_a_plan_is_sound_and_says_nothing_that_is_not_true(case: str, *, chooses
     [
         pytest.param("consolidateNodes", 33, id="drains are begun in several orders, not with the fullest node alone"),
         pytest.param("balanceUtilization", 140, id="a node is open to a pod once another of its kind has left it"),
+        pytest.param("reduceFragmentation", 1, id="moves are made that gain only together"),
         pytest.param("repairViolations of spread", 4, id="replacements count in their domains"),
     ],
 )
@@ -43,3 +44,9 @@ def test_no_better_plan_is_possible(case: str, seed: int) -> None:
     plan = planned(case, world_of(case, seed))
 
     assert why_worse(case, plan) != DEFICIT
+
+
+def test_a_search_for_room_ends_where_nothing_is_left_to_gain() -> None:
+    plan = planned("makeRoom within maxEvictions", world_of("makeRoom within maxEvictions", 5))
+
+    assert (plan.reached.num_evictions, plan.goal["searchEndedBy"]) == (1, "")

@@ -17,6 +17,9 @@ from descheduler.optimizer.problem import Problem
 
 __all__ = ["Ordered", "order_moves"]
 
+_FEW_MOVES, _MOST_ORDERS = 50, 40
+"""Up to so many moves are tried in so many orders at random, where some are blocked in that of the pods."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ordered:
@@ -41,21 +44,33 @@ def order_moves(
 ) -> Ordered:
     """The waves that lead from the problem's assignment to `assignment`, as few as a greedy order finds.
 
-    Moves that no order allows are left out. `may_bounce` says whether a pod may be moved twice. Pending pods go to
+    Moves that are in each other's way are left out; few moves are tried in several orders, as one that starts early may
+    take the room that a circle of others needs. `may_bounce` says whether a pod may be moved twice. Pending pods go to
     their nodes as soon as they fit, or after all others where a bounce needs the room that they take.
     """
     order = partial(_order, problem, assignment, max_per_wave or problem.num_pods, may_bounce=may_bounce)
-    ordered = order(pending_last=False)
-    if not any(problem.assignment[pod] != PENDING for pod in ordered.blocked):
-        return ordered
-    return min(ordered, order(pending_last=True), key=lambda each: len(each.blocked))
+    pods = np.arange(problem.num_pods)
+    best = order(pods, pending_last=False)
+    if not any(problem.assignment[pod] != PENDING for pod in best.blocked):
+        return best
+    best = min(best, order(pods, pending_last=True), key=lambda each: len(each.blocked))
+    moving = np.flatnonzero(assignment != problem.assignment)
+    rng = np.random.default_rng(len(moving))
+    for _ in range(_MOST_ORDERS if len(moving) <= _FEW_MOVES else 0):
+        if not best.blocked:
+            break
+        best = min(best, order(rng.permutation(moving), pending_last=False), key=lambda each: len(each.blocked))
+    return best
 
 
-def _order(problem: Problem, assignment: Ints, max_per_wave: int, *, may_bounce: bool, pending_last: bool) -> Ordered:
+def _order(
+    problem: Problem, assignment: Ints, max_per_wave: int, pods: Ints, *, may_bounce: bool, pending_last: bool
+) -> Ordered:
+    """The waves where `pods` start in that order, as far as they can."""
     ordering = _Ordering(problem, assignment, max_per_wave)
     if pending_last:
-        ordering.run(np.flatnonzero(problem.assignment != PENDING), may_bounce=may_bounce)
-    return ordering.run(np.arange(problem.num_pods), may_bounce=may_bounce)
+        ordering.run(pods[problem.assignment[pods] != PENDING], may_bounce=may_bounce)
+    return ordering.run(pods, may_bounce=may_bounce)
 
 
 class _Ordering:
@@ -78,7 +93,7 @@ class _Ordering:
         return Ordered(tuple(self._found), self._num_bounces, tuple(waiting), self._placement.at)
 
     def _wave(self, waiting: list[int]) -> bool:
-        """Starts every move of `waiting` that can, in pod order; whether there was one."""
+        """Starts every move of `waiting` that can, in that order; whether there was one."""
         self._waves.begin()
         wave: list[Reassignment] = []
         for pod in waiting:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted_about, text_about
+from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.optimizer.order.waves import Reassignment
+from descheduler.planner.connected_moves import connected_moves
 from descheduler.planner.objectives.cluster_objective import ClusterObjective, Part
 from descheduler.planner.problem.cluster_problem import ClusterProblem
 
@@ -21,10 +23,63 @@ class Fragmentation(ClusterObjective):
 
     name = "ReduceFragmentation"
     noun = "unit"
+    is_in_bundles = True  # so that what moves gain is asked once they are booked, of those together that gain together
     larger: str
     """What an eviction is to gain, such as `larger slots of nvidia.com/gpu`."""
     node_names: Sequence[str]
     """The nodes that the policy selects."""
+    stated_of: ClusterProblem
+    """What the objective was stated over last."""
+
+    def harm(self, pod: Pod, node: str) -> Verdict:
+        """Nothing by itself: what is left is asked once the moves are granted that gain together."""
+        del pod, node
+        return ACCEPTED
+
+    def gain_of(self, moves: Sequence[Reassignment]) -> Callable[[], Verdict]:
+        """That less is stranded where the replacements are scheduled."""
+        before, pods = self.figure(), "replacement pod" if len(moves) == 1 else "replacement pods"
+
+        def gain() -> Verdict:
+            if self.figure() < before:
+                return ACCEPTED
+            message = f"no {self.larger} are left where the {pods} would be scheduled"
+            return refuse(Reason.NO_GAIN, f"{message}; {self.hint}" if self.hint else message)
+
+        return gain
+
+    def groups(self, moves: Sequence[Reassignment]) -> Sequence[Sequence[Reassignment]]:
+        """Each move alone that gains after those before it; of the others those together that share a node.
+
+        Among the others are moves onto nodes that these leave, whose room they may take.
+        """
+        problem = self.stated_of.problem
+        goal, assignment = self.stated_over(self.stated_of).prepare(problem), problem.assignment.copy()
+        figure, found, others = goal.value(assignment)[0], list[Sequence[Reassignment]](), list[Reassignment]()
+        on_hosts = {move: self._on_hosts(move) for move in moves}
+        for move in moves:
+            assignment[move.pod] = move.target
+            after = goal.value(assignment)[0]
+            if after < figure and all(on_hosts[move].target != on_hosts[other].source for other in others):
+                figure = after
+                found.append([move])
+            else:
+                assignment[move.pod] = move.source
+                others.append(move)
+        move_of = {on_hosts[move]: move for move in others}
+        together = connected_moves(list(move_of), serves_others=lambda move: True)
+        return [*found, *([move_of[each] for each in group] for group in together)]
+
+    def _on_hosts(self, move: Reassignment) -> Reassignment:
+        """The move between hosts, of which nodes are choices of parts."""
+        parts = self.stated_of.problem.parts
+        if parts is None:
+            return move
+        return Reassignment(move.pod, int(parts.machine[move.source]), int(parts.machine[move.target]))
+
+    def split(self, moves: Sequence[Reassignment]) -> Sequence[Sequence[Reassignment]]:
+        """Its moves, each alone, where there is more than one."""
+        return [[move] for move in moves] if len(moves) > 1 else ()
 
     def text_of(self, number: int) -> str:
         """Such as `2.67 units of nvidia.com/gpu stranded`."""

@@ -9,8 +9,7 @@ import numpy as np
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
-from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
-from descheduler.optimizer.arrays import Floats, Ints
+from descheduler.optimizer.arrays import Floats
 from descheduler.optimizer.objectives.reduce_fragmentation import ReduceFragmentation, stranded_for
 from descheduler.placement.landings.openings import Openings
 from descheduler.planner.objective_args import ReduceFragmentationArgs
@@ -50,6 +49,7 @@ class ReduceFragmentationObjective(Fragmentation):
         """The sizes as classes."""
         if self._sizes is None:
             raise AssertionError(f"no pod requests {self._resource}")
+        self.stated_of = cluster
         return ReduceFragmentation(
             self._sizes.resource, self._sizes.padded(len(cluster.resources)), self._sizes.weights
         )
@@ -65,22 +65,15 @@ class ReduceFragmentationObjective(Fragmentation):
             f" {self._sizes.text_of(missing)} cannot use all"
         )
 
-    def harm(self, pod: Pod, node: str) -> Verdict:
-        """That no larger slots are left on the two nodes together."""
-        if self._sizes is None or node not in self.node_names or self._change(pod, node) < 0:
-            return ACCEPTED
-        message = f"the replacement pod would be scheduled onto {node}: no larger slots of {self._resource} are left"
-        return refuse(Reason.OTHER_LANDING, message, node)
-
     @property
     def _openings(self) -> Openings:
         return self._evictor.prover().openings()
 
-    def _free(self, nodes: Sequence[str], more: Ints | int = 0) -> list[Floats]:
-        """float64[n] a resource: what is free of nodes with `more` (int64[R, n]) on top of what is taken."""
+    def _free(self, nodes: Sequence[str]) -> list[Floats]:
+        """float64[n] a resource: what is free of nodes."""
         openings = self._openings
         columns = [openings.place_of(node) for node in nodes]
-        free = openings.capacity[:, columns] - openings.taken[:, columns] - more
+        free = openings.capacity[:, columns] - openings.taken[:, columns]
         return [np.maximum(row, 0).astype(np.float64) for row in free]
 
     def _stranded(self, free: Sequence[Floats]) -> Floats:
@@ -97,11 +90,6 @@ class ReduceFragmentationObjective(Fragmentation):
         """The sizes that cannot use all that is free of a node."""
         stranded: list[int] = np.flatnonzero(self._stranded(self._free([node]))[:, 0]).tolist()
         return stranded
-
-    def _change(self, pod: Pod, node: str) -> int:
-        """By how much more is stranded when the pod is on `node` instead of on its own."""
-        both, need = [pod.node_name, node], self._openings.need(pod)
-        return self._weighted(self._free(both, np.stack((-need, need), axis=1))) - self._weighted(self._free(both))
 
 
 def _requesting(handle: StrategyHandle) -> list[Pod]:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted_about, text_about
-from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.optimizer.objectives.reduce_gpu_fragmentation import ReduceGpuFragmentation
-from descheduler.optimizer.order.waves import Reassignment
 from descheduler.planner.gpus.gpu_classes import gpu_classes
 from descheduler.planner.gpus.gpu_problem import GpuProblem, units_of
 from descheduler.planner.gpus.stranded_gpus import StrandedGpus
@@ -30,7 +28,6 @@ class ReduceGpuFragmentationObjective(Fragmentation):
     """Percent of GPUs of `nodes` that are free and that pods cannot use, by the sizes in which pods ask for GPUs."""
 
     larger = "larger free parts of GPUs"
-    is_in_bundles = True  # so that what a move gains is asked once it is booked, on the GPUs that it really gets
 
     def __init__(self, args: ReduceFragmentationArgs, handle: StrategyHandle, nodes: Sequence[Node]) -> None:
         self._resource = args.resource
@@ -84,6 +81,7 @@ class ReduceGpuFragmentationObjective(Fragmentation):
         """The sizes as classes."""
         if self._classes is None or not isinstance(cluster, GpuProblem):
             raise AssertionError("no pod requests GPUs")
+        self.stated_of = cluster
         classes = self._classes.over(cluster.allocatable.shape[1], units_of(cluster.allocatable))
         return ReduceGpuFragmentation(classes.shape[1] - 1, classes, self._classes.numbers, self._classes.weights)
 
@@ -95,20 +93,3 @@ class ReduceGpuFragmentationObjective(Fragmentation):
         if not free:
             return f"leaves parts of GPUs free on node {pod.node_name} that pods can use"
         return f"{free}, and pods cannot use all of that"
-
-    def harm(self, pod: Pod, node: str) -> Verdict:
-        """Nothing by itself: what its GPUs there leave is asked once it is granted."""
-        del pod, node
-        return ACCEPTED
-
-    def gain_of(self, moves: Sequence[Reassignment]) -> Callable[[], Verdict]:
-        """That less is stranded on the GPUs that the replacements get."""
-        before = self.figure()
-
-        def gain() -> Verdict:
-            if self.figure() < before:
-                return ACCEPTED
-            message = "the replacement pod would be scheduled onto GPUs where no larger parts are left"
-            return refuse(Reason.NO_GAIN, f"{message}; {self.hint}" if self.hint else message)
-
-        return gain

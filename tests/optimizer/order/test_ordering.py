@@ -110,3 +110,12 @@ def test_circle_is_blocked_where_no_pod_may_be_moved_twice() -> None:
     ordered = order_moves(problem, np.array([1, 0]), may_bounce=False)
 
     assert (ordered.waves, ordered.num_bounces, ordered.blocked) == ((), 0, (0, 1))
+
+
+def test_a_move_waits_that_would_take_the_room_that_a_circle_of_others_needs() -> None:
+    """Pod 0 fits node 2 at once, but then pod 1 does not, which has to make way for pod 2."""
+    problem = make_problem(need=[[2], [2], [4]], capacity=[[2], [4], [6]], assignment=[0, 1, 2])
+
+    ordered = order_moves(problem, np.array([2, 2, 1]), may_bounce=False)
+
+    assert (ordered.blocked, [[move.pod for move in wave] for wave in ordered.waves]) == ((), [[1], [2], [0]])

@@ -38,6 +38,19 @@ def test_gpus_of_one_node_are_told_apart() -> None:
     assert decisions.moves[0].pod.name in ("a0", "a1")
 
 
+def test_two_moves_are_made_of_which_only_both_together_gain() -> None:
+    """A pod that asks for two whole GPUs can use neither of node a as long as one of them is shared."""
+    nodes = [gpu_node("a", 2), gpu_node("b", 1), gpu_node("c", 1)]
+    halves = {"a0": ("a", 0), "a1": ("a", 1), "b0": ("b", 0), "c0": ("c", 0)}
+    pods = [shared_pod(name, node, 50, minor) for name, (node, minor) in halves.items()]
+
+    decisions = run_gpus(SHARED, nodes, [*pods, pending_pod("pair", 100, number=2)])
+
+    assert sorted(evicted(decisions)) == ["a0", "a1"]
+    assert goal_of(decisions).levels[0].after == 0
+    assert len({move.bundle for move in decisions.moves}) == 1
+
+
 def test_gpus_without_the_cores_for_them_are_stranded() -> None:
     """A pod without GPU makes way for those with one."""
     nodes = [gpu_node("a", 1, cpu="8"), gpu_node("plain", 0, cpu="8")]
