@@ -77,11 +77,11 @@ def _words(obstacle: NodeObstacle) -> str:
     return f"{obstacle.plugin}: {', '.join(obstacle.details) or ', '.join(obstacle.reasons)}"
 
 
-def waiting_table(waiting: Sequence[WaitingPod], style: TableStyle, title: str) -> Iterator[str]:
+def waiting_table(waiting: Sequence[WaitingPod], style: TableStyle) -> Iterator[str]:
     """The pods that were looked at, and how many others there are."""
     looked_at = [each for each in waiting if each.message]
     rows = [[each.pod.namespace, each.pod.name, each.message] for each in looked_at]
-    yield from style.table(["NAMESPACE", title, "REASON"], rows)
+    yield from style.table(["NAMESPACE", "PENDING POD", "REASON"], rows)
     if len(looked_at) < len(waiting):
         yield f"{len(waiting) - len(looked_at):,} more pods wait; explain pod says why"
         yield ""

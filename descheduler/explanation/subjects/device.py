@@ -190,7 +190,7 @@ def _table(explanation: DeviceExplanation, style: TableStyle) -> Iterator[str]:
         for user in each.users
     ]
     yield from style.table(["DEVICE", "MINOR", "USED BY", "AMOUNTS"], rows)
-    yield from waiting_table(explanation.waiting, style, "PENDING POD")
+    yield from waiting_table(explanation.waiting, style)
     yield from style.notes(explanation.notes)
 
 

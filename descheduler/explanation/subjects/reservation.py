@@ -339,7 +339,7 @@ def _table(explanation: ReservationExplanation, style: TableStyle) -> Iterator[s
         for each in explanation.users
     ]
     yield from style.table(["NAMESPACE", "POD THAT USES IT", "NODE", "BY", "REQUESTS"], rows)
-    yield from waiting_table(explanation.waiting, style, "PENDING POD")
+    yield from waiting_table(explanation.waiting, style)
     yield from style.notes(explanation.notes)
     if explanation.placement is not None:
         yield from placement_table(explanation.placement, style, f"the Reservation {facts.name}")

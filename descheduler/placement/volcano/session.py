@@ -6,12 +6,9 @@ kube-scheduler see them.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple, TypeVar
-
-import numpy as np
 
 from descheduler.cluster.kinds import KINDS
 from descheduler.model.volcano import POD_GROUP_KIND, QUEUE_KIND
@@ -247,22 +244,6 @@ class Session:
         self.tiers.tell("before_close")
         for job in self.jobs.values():
             job.phase = job.phase_after()
-
-    def digest(self) -> str:
-        """A hash of all that a statement changes; a task that is bound and one that runs count alike."""
-        state = hashlib.sha256(self.cluster.digest().encode())
-        for columns in (self.nodes.idle, self.nodes.used, self.nodes.releasing, self.nodes.pipelined):
-            state.update(np.ascontiguousarray(columns).tobytes())
-        for job in self.jobs.values():
-            statuses = sorted((uid, self._counted(task), task.node) for uid, task in job.tasks.items())
-            allocated = sorted((name, amount) for name, amount in job.allocated.items() if amount)
-            state.update(f"{job.id}={job.phase}{statuses!r}{allocated!r}".encode())
-        return state.hexdigest()
-
-    @staticmethod
-    def _counted(task: Task) -> str:
-        status = Status.RUNNING if task.status is Status.BOUND else task.status
-        return status.name
 
 
 class Statement:

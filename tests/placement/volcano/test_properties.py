@@ -16,6 +16,7 @@ from descheduler.placement.volcano.resources import QUANTUM, added, fits
 from descheduler.placement.volcano.session import Eviction, Session, Statement
 from tests.conformance.volcano.worlds import RandomChoices
 from tests.placement.volcano.cycle.cycle import run_cycle
+from tests.placement.volcano.cycle.digest import digest_of
 from tests.placement.volcano.worlds import (
     Object,
     group,
@@ -191,7 +192,7 @@ def test_a_discarded_statement_restores_the_digest(part: Part) -> None:
 
 def _check_discarded_statement(seed: int) -> None:
     session, random = _session(seed), Random(seed)
-    digest, statement = session.digest(), Statement(session)
+    digest, statement = digest_of(session), Statement(session)
 
     for job in session.jobs.values():
         for task in list(job.of_status(Status.PENDING, Status.RUNNING)):
@@ -203,7 +204,7 @@ def _check_discarded_statement(seed: int) -> None:
                 statement.pipeline(task, at)
     statement.discard()
 
-    assert session.digest() == digest
+    assert digest_of(session) == digest
 
 
 @pytest.mark.parametrize("part", _PARTS)
