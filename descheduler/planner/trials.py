@@ -101,20 +101,26 @@ class Trials:
         others, until `budget` is over.
         """
         groups = self.groups(plan)
-        if self._objective.is_in_bundles:
+        if self._objective.is_in_bundles and not self._objective.is_tried_in_orders:
             return self._tried_in_order(plan, groups)
-        order: Sequence[MovesTogether] = sorted(groups, key=self._size, reverse=True)
+        is_in_bundles = self._objective.is_in_bundles
+        order: Sequence[MovesTogether] = groups if is_in_bundles else sorted(groups, key=self._size, reverse=True)
         others = _orders(groups)
         tries: list[Trial] = []
-        for _ in range(_num_orders(len(groups))):
+        for _ in range(_FEWEST_ORDERS if is_in_bundles else _num_orders(len(groups))):
             trial = self._tried_in_order(plan, order)
             budget.spend(_WORK_OF_ASKING * len(groups))
             leads_on = all(trial.refused.keys() != known.refused.keys() for known in tries)
             tries.append(trial)
-            if not trial.refused or budget.is_over:
+            if self._is_as_planned(trial) or budget.is_over:
                 break
             order = sorted(order, key=partial(_is_granted, trial.refused)) if leads_on else next(others)
         return min(tries, key=lambda trial: (trial.figure, trial.cost, len(trial.refused)))
+
+    def _is_as_planned(self, trial: Trial) -> bool:
+        """Whether all is granted, and where the order decides what comes of that, as much as planned."""
+        figure, _ = self._objective.shown(trial.plan.value)
+        return not trial.refused and (trial.figure <= figure or not self._objective.is_tried_in_orders)
 
     def _size(self, group: MovesTogether) -> float:
         """What the largest pod needs of its node, as a share of the resource that it needs most of."""

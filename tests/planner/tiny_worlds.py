@@ -66,7 +66,7 @@ class TinyWorld:
 
     def with_scheduled(self, nodes: Mapping[str, str]) -> TinyWorld:
         """The same where pending pods are on `nodes` (pod → node), which they do not leave."""
-        pods = [replace(pod, node=nodes.get(pod.name, pod.node)) for pod in self.pods]
+        pods = [replace(pod, node=pod.node or nodes.get(pod.name, "")) for pod in self.pods]
         return replace(self, pods=pods, allowed={**self.allowed, _PENDING: 0})
 
     def objects(self) -> Iterator[Object]:

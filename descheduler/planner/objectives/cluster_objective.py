@@ -45,6 +45,9 @@ class ClusterObjective(ABC):
     is_in_bundles = False
     """Whether the pods of a group are evicted as one bundle, of which whatever carries it out evicts all or none."""
 
+    is_tried_in_orders = False
+    """Whether such bundles are asked for in several orders where less comes of them than planned."""
+
     lets_go_nowhere = False
     """Whether disposable pods may leave although no node takes their replacements."""
 

@@ -24,6 +24,7 @@ class Fragmentation(ClusterObjective):
     name = "ReduceFragmentation"
     noun = "unit"
     is_in_bundles = True  # so that what moves gain is asked once they are booked, of those together that gain together
+    is_tried_in_orders = True
     larger: str
     """What an eviction is to gain, such as `larger slots of nvidia.com/gpu`."""
     node_names: Sequence[str]

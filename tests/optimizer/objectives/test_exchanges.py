@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from descheduler.optimizer import UNLIMITED, AtMost, Limits, MakeRoom, MoveLimit, Parts, Problem, make_problem
+from descheduler.optimizer import UNLIMITED, AtMost, Limits, MakeRoom, MaxSkew, MoveLimit, Parts, Problem, make_problem
 from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.arrays import PENDING, Ints
 from descheduler.optimizer.limits import Budget
@@ -190,3 +190,15 @@ def test_pod_that_may_not_go_home_goes_elsewhere() -> None:
 
     assert is_done
     assert placement.at.tolist() == [2, 3, 0]
+
+
+def test_pods_change_places_where_other_pods_are_spread() -> None:
+    spread = MaxSkew(np.array([-1, -1, 0]), np.arange(3), np.array([1]), np.ones((1, 3), bool))
+    problem = _hosts([8, 8, 8], [[4, 10], [4, 10], [4, 10]], [0, 1, 2], rules=[spread])
+    placement = Arrangement(problem)
+    assert problem.parts is not None
+
+    is_done = carry_out(placement, problem.parts, [(0, 1), (1, 0)])
+
+    assert is_done
+    assert placement.at.tolist() == [1, 0, 2]

@@ -10,6 +10,9 @@ from descheduler.cluster.snapshot import Snapshot
 from descheduler.cycle.decide import decide
 from descheduler.cycle.deciding import RunSetting
 from descheduler.cycle.plugins import REGISTRY
+from descheduler.placement.configuration.kube_scheduler.configuration import load_scheduler_configuration
+from descheduler.placement.plugins.table import PLUGINS
+from descheduler.placement.prover import LandingProver
 from descheduler.plan.decisions import Decisions
 from descheduler.policy.load import load_policy
 from tests.builders import NOW, Object, node_object
@@ -23,7 +26,7 @@ from tests.placement.plugins.device_share.worlds import (
 )
 from tests.planner.runs import verified
 
-__all__ = ["gpu_node", "gpu_snapshot", "pending_pod", "run_gpus", "shared_pod"]
+__all__ = ["gpu_node", "gpu_snapshot", "pending_pod", "prover_of", "run_gpus", "shared_pod"]
 
 _PACKING = Path(__file__).resolve().parents[3] / "config" / "schedulers" / "koord-scheduler-gpus.yaml"
 
@@ -56,6 +59,11 @@ def _each(percent: int) -> Mapping[str, str]:
 def gpu_snapshot(nodes: Iterable[Sequence[Object]], pods: Sequence[Object]) -> Snapshot:
     """The cluster of nodes as `gpu_node` gives them."""
     return snapshot_of([*(part for node in nodes for part in node), *pods])
+
+
+def prover_of(snapshot: Snapshot) -> LandingProver:
+    """What knows where replacements land under a koord-scheduler that prefers GPUs that are in use."""
+    return LandingProver(snapshot, configuration=load_scheduler_configuration(_PACKING, plugins=PLUGINS))
 
 
 def run_gpus(

@@ -23,10 +23,10 @@ def carry_out(placement: Arrangement, parts: Parts, pairs: Sequence[tuple[int, i
     """
     moves = [(pod, node) for pod, node in pairs if placement.origins[pod] != PENDING]
     waiting = _go_one_by_one(placement, moves)
-    if all(isinstance(rule, AtMost | MoveLimit) for rule in placement.problem.rules):
-        away = {pod for pod, _ in moves if placement.at[pod] != placement.origins[pod]}
-        if not _go_together(placement, parts, waiting, away):
-            return False
+    moved = [pod for pod, _ in moves if placement.at[pod] != placement.origins[pod]]
+    away = {pod for pod in moved if _may_be_nowhere(placement, pod)}
+    if not _go_together(placement, parts, [each for each in waiting if _may_be_nowhere(placement, each[0])], away):
+        return False
     for pod, node in pairs:
         if placement.origins[pod] == PENDING:
             _go(placement, pod, node)
@@ -43,10 +43,16 @@ def _go_one_by_one(placement: Arrangement, moves: Sequence[tuple[int, int]]) -> 
         waiting = rest
 
 
+def _may_be_nowhere(placement: Arrangement, pod: int) -> bool:
+    """Whether only rules concern the pod that limit how many there are: others would not know what they lose."""
+    rules = placement.problem.rules
+    return all(isinstance(rule, AtMost | MoveLimit) or rule.group[pod] < 0 for rule in rules)
+
+
 def _go_together(placement: Arrangement, parts: Parts, waiting: Sequence[tuple[int, int]], away: set[int]) -> bool:
     """Moves that wait for each other: all pods depart before one arrives. `away`: pods that were moved before.
 
-    For rules that only limit how many pods there are: others would not know what they lose while pods are nowhere.
+    All of them may be nowhere meanwhile.
     """
     departed = [(pod, node) for pod, node in waiting if _depart(placement, pod)]
     homeless = [pod for pod, node in departed if not _go(placement, pod, node)]
