@@ -15,7 +15,8 @@ from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.goals import Level
-from tests.builders import Object, make_budget, make_node, make_pod
+from tests.builders import Object, make_budget, make_node, make_pod, required_anti_affinity
+from tests.planner.choosing import run_choosing
 from tests.planner.runs import goal_of, run_objective
 from tests.strategies.runs import evicted
 
@@ -214,3 +215,17 @@ def test_a_pod_that_the_filters_reject_is_named_before_one_that_a_budget_keeps()
 
 def test_a_node_with_nothing_but_a_rejected_pod_names_it() -> None:
     assert "pod default/alone cannot be evicted:" in goal_of(run([pod("alone", "old-1", owners=[])])).sentence
+
+
+def test_no_pod_of_another_node_leaves_to_make_room() -> None:
+    """Node a opens to the pod that is to leave once the one that it keeps apart from has gone to b."""
+    nodes = [CORDONED[0], make_node("a", cpu="10"), make_node("b", cpu="3")]
+    apart: Object = {"labels": {"app": "x"}, "affinity": required_anti_affinity({"app": "x"})}
+    pods = [
+        pod("large", "old-1", "5", owners=["ReplicaSet/l"], **apart),
+        pod("small", "a", "3", owners=["ReplicaSet/s"], **apart),
+    ]
+
+    decisions = run_choosing("drainNodes", nodes, pods, args={"nodeSelector": {"matchLabels": OLD}})
+
+    assert evicted(decisions) == []

@@ -13,6 +13,7 @@ from descheduler.model.node import DEPARTURE_CONDITIONS, ZONE_LABEL, Node
 from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
+from descheduler.optimizer.arrays import PENDING
 from descheduler.optimizer.objectives.consolidate_nodes import ConsolidateNodes
 from descheduler.optimizer.order.waves import Reassignment
 from descheduler.optimizer.problem import Problem
@@ -66,9 +67,13 @@ class DrainNodesObjective(ConsolidateNodesObjective):
         return f"{counted(len(self._selected), 'node')} to be drained {have} no pods but those of DaemonSets"
 
     def problem_over(self, cluster: ClusterProblem) -> Problem:
-        """Without moves to nodes that are to be drained, now or later, by this plan or by their owner."""
+        """Without moves to nodes that are to be drained, now or later, by this plan or by their owner, and without
+        moves of pods of other nodes, which the bound would not count."""
         is_open = np.array([not self._why_closed(name) for name in cluster.nodes], dtype=bool)
-        return dataclasses.replace(cluster.problem, allowed=cluster.problem.allowed & is_open)
+        is_selected = np.array([name in self._selected for name in cluster.nodes], dtype=bool)
+        problem = cluster.problem
+        evictable = problem.evictable & (problem.assignment != PENDING) & is_selected[problem.assignment]
+        return dataclasses.replace(problem, allowed=problem.allowed & is_open, evictable=evictable)
 
     def stated_over(self, cluster: ClusterProblem) -> ConsolidateNodes:
         """The selected nodes count one each, and the others nothing."""
