@@ -7,6 +7,7 @@ from descheduler.report.plan.making import make_plan
 from descheduler.telemetry.metrics.families import run_registry
 from descheduler.telemetry.run_record import RunRecord
 from tests.builders import make_node, make_pod
+from tests.planner.runs import run_objective
 from tests.strategies.runs import run_plugin
 
 
@@ -36,14 +37,16 @@ def test_figures_and_evictions_of_an_objective_stand_beside_their_bounds() -> No
 
 
 def test_evictions_have_no_bound_where_none_is_proven_for_the_figures_of_the_plan() -> None:
-    """Either pod of 2 cores fits on node b, and brings it over its target."""
-    pods = [make_pod("x", cpu="2"), make_pod("y", cpu="2"), make_pod("z", cpu="1500m", node="b")]
-    args = {"objectives": [{"balanceUtilization": {"targetThresholds": {"cpu": 70}}}], "timeLimit": "1s"}
-    decisions = run_plugin("MigrationPlanner", [make_node(name) for name in "ab"], pods, args=args)
+    """A pod of 4 cores has to leave both a and b, and c has room for one of them."""
+    on_nodes = {"v": "a", "w": "a", "x": "b", "y": "b"}
+    pods = [*(make_pod(name, cpu="4", node=node) for name, node in on_nodes.items()), make_pod("z", cpu="3", node="c")]
+    nodes, args = [make_node(name, cpu="10") for name in "abc"], {"targetThresholds": {"cpu": 70}}
+
+    decisions = run_objective("balanceUtilization", nodes, pods, args=args, packs=False)
 
     assert goal_samples(decisions) == {
-        ("descheduler_goal", "before"): 1,
+        ("descheduler_goal", "before"): 2,
         ("descheduler_goal", "after"): 1,
         ("descheduler_goal", "bound"): 0,
-        ("descheduler_goal_evictions", "planned"): 0,
+        ("descheduler_goal_evictions", "planned"): 1,
     }
