@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-from functools import cached_property
 
 import numpy as np
 
@@ -106,11 +105,6 @@ class Arrangement:
         for resource, need in enumerate(self.need[:, pods]):
             is_open &= need[:, None] <= np.maximum(free[resource], 0.0)
         return is_open & self._held_moves(pods, nodes)
-
-    @cached_property
-    def usage_before(self) -> Ints:
-        """int64[R, C]: what pods needed of each part or node before the plan."""
-        return np.ascontiguousarray(self.problem.usage(self.origins).T)
 
     def is_open(self, pod: int, node: int) -> bool:
         """As `open_moves`, of one pod and one node."""

@@ -98,15 +98,10 @@ class NodeModel:
                         self._on[part].append((pod, node))
 
     def _state_capacity(self, part: int) -> None:
-        """A part that had too little before the plan may be as full again, but not with pods that come to it."""
-        capacity, placement = self._problem.part_capacity[part], self._placement
+        capacity = self._problem.part_capacity[part]
         for resource in range(self._problem.num_resources):
-            limit = max(int(capacity[resource]), int(placement.usage[resource, part]))
-            before = int(placement.usage_before[resource, part])
-            self.limit_load(part, resource, max(limit, before))
-            for pod, node in self._on[part] if before > limit else ():
-                if node != placement.origins[pod]:
-                    self.limit_load(part, resource, limit, unless=self.at[pod, node].negated())
+            limit = max(int(capacity[resource]), int(self._placement.usage[resource, part]))
+            self.limit_load(part, resource, limit)
             if self._problem.both_ends[resource]:
                 self._limit_held(part, resource, limit)
 

@@ -86,9 +86,14 @@ class BalanceUtilizationObjective(ClusterObjective):
         """With measured usage among the needs, where the targets are of that.
 
         Targets limit the capacity too, so that no order of moves brings a node over its target for a while, either.
+        That of nodes which are over their target stays, as their pods may go back to them while a plan is searched for.
         """
-        problem, ceilings = self._usage.problem_over(cluster), self._usage.ceilings_over(cluster, self._targets)
-        return dataclasses.replace(problem, capacity=np.minimum(problem.capacity, np.maximum(ceilings, 0)))
+        problem = self._usage.problem_over(cluster)
+        ceilings = np.maximum(self._usage.ceilings_over(cluster, self._targets), 0)
+        is_over = (problem.usage(problem.assignment) > ceilings).any(axis=1, keepdims=True)
+        return dataclasses.replace(
+            problem, capacity=np.where(is_over, problem.capacity, np.minimum(problem.capacity, ceilings))
+        )
 
     def stated_over(self, cluster: ClusterProblem) -> BalanceUtilization:
         """The targets as ceilings, less what is held by other things than pods."""
