@@ -122,7 +122,7 @@ class Cordons:
         try:
             return self._around.in_time("uncordoned nodes", end, give_up=self._objects.give_up)
         except ExchangeError as error:
-            return [f"not all nodes (cordon: true) are uncordoned that are not drained: {error}; the next run does"]
+            return [f"some nodes may still be cordoned (cordon: true): {error}; the next run uncordons them"]
 
     def _end(self, outcomes: Collection[Outcome]) -> Sequence[str]:
         gone = {(o.eviction.namespace, o.eviction.name) for o in outcomes if o.kind.uses_limits}

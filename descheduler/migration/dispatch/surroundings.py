@@ -24,7 +24,7 @@ _T = TypeVar("_T")
 _SLICE_SECONDS = 0.1
 """Between two looks at whether the run is halted."""
 _PATIENCE_SECONDS = 1.5
-"""What is under way when the run is halted has that long to come to an end."""
+"""What is under way when the time of the run is over has that long to come to an end."""
 
 HALTED = {
     OutcomeCode.STOPPED: "the run was interrupted",
@@ -33,6 +33,9 @@ HALTED = {
     OutcomeCode.OVERLOADED: "the API server was overloaded for too long",
     OutcomeCode.GUARD: "a guard of MigrationController stopped the run; the next run decides again",
 }
+
+
+_TIME_IS_OVER = frozenset({OutcomeCode.STOPPED, OutcomeCode.DEADLINE, OutcomeCode.LEASE_LOST})
 
 
 class Halting:
@@ -137,7 +140,7 @@ class Surroundings(msgspec.Struct, frozen=True):
     tell: Callable[[str], None] = lambda note: None
 
     def in_time(self, doing: str, work: Callable[[], _T], *, give_up: Callable[[], None]) -> _T:
-        """What `work`, which makes calls, returns or raises; it has a short time left once the run is halted.
+        """What `work`, which makes calls, returns or raises; it has a short time left once that of the run is over.
 
         Then it is left behind: `give_up` has it write nothing any more, and ExchangeError says what it was `doing`,
         such as "took up jobs".
@@ -145,7 +148,9 @@ class Surroundings(msgspec.Struct, frozen=True):
         under_way, patience = self.calls.submit(work), _PATIENCE_SECONDS
         while not under_way.done():
             wait([under_way], timeout=_SLICE_SECONDS)
-            patience -= _SLICE_SECONDS if self.halted() is not None else 0.0
+            halted = self.halted()
+            if halted is not None and halted[0] in _TIME_IS_OVER:
+                patience -= _SLICE_SECONDS
             if patience <= 0.0:
                 give_up()
                 raise ExchangeError(f"the run ended while it {doing}")

@@ -1,17 +1,23 @@
-"""What may still take effect when a run ends."""
+"""What may still take effect when a run ends, and what is left behind then."""
 
 from __future__ import annotations
 
 import threading
+from contextlib import nullcontext
+from itertools import count
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
 from descheduler.eviction.checks.limits import RunLimits
+from descheduler.kube.background import BackgroundCalls
 from descheduler.kube.evict import EvictionResponse, PodState
-from descheduler.migration.dispatch.surroundings import OpenCalls
+from descheduler.migration.dispatch.surroundings import HALTED, OpenCalls
 from descheduler.migration.roads.plain import execute
 from descheduler.migration.settings import DispatchSettings
+from descheduler.plan.outcome import OutcomeCode
+from descheduler.transport.errors import ExchangeError
 from tests.migration.stand_ins import (
     ONE_BY_ONE,
     Clock,
@@ -25,6 +31,8 @@ from tests.migration.stand_ins import (
     turned_away,
 )
 
+_MANY_LOOKS = 20
+"""More than there are once the time is over."""
 SETTINGS = replace(ONE_BY_ONE, effect_seconds=40.0, drain_seconds=0.0)
 
 
@@ -93,3 +101,29 @@ def test_call_that_was_turned_away_unread_is_not_open() -> None:
     calls = left_open(ScriptedApi(clock, a=[turned_away(1.0)] * 99), clock=clock)
 
     assert calls.pods == []
+
+
+@pytest.mark.parametrize(
+    ("why", "ends"),
+    [
+        pytest.param(OutcomeCode.GUARD, True, id="a guard"),
+        pytest.param(OutcomeCode.DEADLINE, False, id="the deadline"),
+        pytest.param(OutcomeCode.STOPPED, False, id="a signal"),
+        pytest.param(OutcomeCode.LEASE_LOST, False, id="the loss of the Lease"),
+    ],
+)
+def test_what_is_under_way_is_left_behind_where_time_is_over_alone(why: OutcomeCode, *, ends: bool) -> None:
+    looks, done, given_up = count(), threading.Event(), threading.Event()
+
+    def halted() -> tuple[OutcomeCode, str]:
+        if next(looks) == _MANY_LOOKS:
+            done.set()
+        return why, HALTED[why]
+
+    there = replace(around(SETTINGS, Clock()), calls=BackgroundCalls[Any](1, name="work"), halted=halted)
+
+    with nullcontext() if ends else pytest.raises(ExchangeError, match="the run ended while it took up jobs"):
+        there.in_time("took up jobs", done.wait, give_up=given_up.set)
+
+    assert given_up.is_set() is not ends
+    done.set()
