@@ -117,7 +117,8 @@ class Search:
 
     def _follow(self, hint: Ints) -> None:
         """Makes the moves of the hint that are open, in pod order, until no other opens by them."""
-        num_left, left = -1, np.flatnonzero((hint != self._placement.at) & (hint >= 0)).tolist()
+        may_move = self._placement.problem.evictable & (hint != self._placement.at) & (hint >= 0)
+        num_left, left = -1, np.flatnonzero(may_move).tolist()
         while num_left != len(left):
             num_left = len(left)
             for pod in left:

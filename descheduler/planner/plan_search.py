@@ -38,6 +38,11 @@ _PODS_A_UNIT, _TIMES_LONGER = 1000, 2.0
 
 So a search with more time begins with the plans of one with less, and is never worse.
 """
+_ASKING_SHARE = 0.5
+"""Of the seconds that are left, for asking which nodes are open to pods, which takes 20 seconds for 100,000 of them."""
+_ASKED_ANYWAY = 1000
+"""So many pods are asked about however late it is."""
+_UNASKED = "no time was left to ask which nodes are open to its replacement (timeLimit)"
 _RELAXED_SHARE = 0.1
 """Of the limits, for each plan as if every node had room."""
 _FIRST_OF_CHAINS_SHARE, _LATER_SHARE, _WHOLE_OF_CHAINS_SHARE = 0.4, 0.1, 0.7
@@ -66,6 +71,7 @@ class PlanSearch:
     `against` says of pods why they were refused, or by `poor` why their moves are not worth it. `on_progress` is told
     the figure of the best plan so far and how many evictions it has. No plan has less than `bound`
     (figure, cost), and none that reaches its figure has fewer than `least_evictions`; 0 where nothing is proven.
+    Bounds are of `all_moves`, plans of `cluster`, which is without what was refused.
     """
 
     def __init__(
@@ -92,9 +98,10 @@ class PlanSearch:
         self.plans: list[Solution] = []
         self.trials: list[Trial] = []
         self._closed: defaultdict[PodIdentity, set[str]] = defaultdict(set)
-        cluster = self._with_all_moves()
-        self.cluster = self._without_closed(cluster)
-        problem, stated = self._whole(cluster)
+        self.all_moves = self._with_all_moves()
+        self.cluster = self._without_refused(self.all_moves)
+        self.against.update(dict.fromkeys(self.all_moves.unasked, _UNASKED))
+        problem, stated = self._whole(self.all_moves)
         self.bound = objective.bound_of(stated.prepare(problem).bound())
         figure, self.least_evictions = self._fewest(problem, objective=stated)
         self.bound = self.bound[0], max(self.bound[1], _cost_of_cheapest(problem, self.least_evictions))
@@ -111,7 +118,7 @@ class PlanSearch:
             if self._budget.is_over or self._is_best_proven:
                 return
             self._kept.clear()
-            self.cluster = self._stated()
+            self.cluster = self._without_refused(self.all_moves)
         self._search(self._whole, self.cluster.assignment_with(last), self._limits_of, self._args.workers)
         if self._objective.is_planned_further:
             self._improve(self.best, _MOST_DROPS_IN_VAIN)
@@ -135,6 +142,8 @@ class PlanSearch:
     def ended_by(self) -> SearchEnd:
         """What ended it, or a part of it; empty where all was done that there was to do."""
         endings = {self._budget.ending}.union(*(plan.endings for plan in self.plans))
+        if self.all_moves.unasked:
+            endings.add("time")
         return next((text for ending, text in _ENDINGS if ending in endings), "")
 
     @property
@@ -195,7 +204,7 @@ class PlanSearch:
         refused: Mapping[PodIdentity, str] = {}
         while not found or not (self._is_late or self._is_settled(found, refused)):
             if found:
-                self.cluster, hint = self._stated(), self.plans[-1].assignment
+                self.cluster, hint = self._without_refused(self.all_moves), self.plans[-1].assignment
             stated = state(self.cluster)
             if stated is None:
                 return
@@ -274,7 +283,7 @@ class PlanSearch:
         """
         if self._budget.is_over or not (self._objective.is_planned_further and self._objective.figure()):
             return None
-        cluster = self._stated()
+        cluster = self._without_refused(self._with_all_moves())
         share = _AGAIN_SHARE if targets else min(_LATER_SHARE, _SHARE_OF_POD_LEFT * self._objective.figure())
         hint = cluster.assignment_with(targets)
         return self._solve(cluster, *self._whole(cluster), self._budget.share(share), hint, 1), cluster
@@ -298,31 +307,27 @@ class PlanSearch:
             return True
         return self.is_proven(trial.figure, trial.cost, trial.num_evictions)
 
-    def _stated(self) -> ClusterProblem:
-        """The cluster as it is with everything that is booked, without what was refused or is known to be."""
-        return self._without_closed(self._with_all_moves())
-
-    def _without_closed(self, cluster: ClusterProblem) -> ClusterProblem:
-        """Without moves that were refused: no bound may be of this."""
+    def _without_refused(self, cluster: ClusterProblem) -> ClusterProblem:
+        """Without pods and moves that were refused or not asked about: no bound may be of this."""
         names = np.array(cluster.nodes)
         refused = (
             ((number,), np.isin(names, list(self._closed[identity_of(pod)])))
             for number, pod in enumerate(cluster.pods if self._closed else ())
             if identity_of(pod) in self._closed
         )
-        return cluster.without_moves(refused)
+        return cluster.where_stay(self._kept | cluster.unasked).without_moves(refused)
 
     def _with_all_moves(self) -> ClusterProblem:
-        """The cluster as it is with everything that is booked, without the pods that were refused."""
+        """The cluster as it is with everything that is booked."""
         args, handle, objective = self._args, self._handle, self._objective
         by_gpu = objective.tells_gpus_apart
+        until = self._budget.seconds + _ASKING_SHARE * max(self._budget.seconds_left, 0.0)
         cluster = cluster_problem(
             handle.view,
             handle.evictor,
             self._nodes,
             counts=self._objective.counts_pod,
             pending=self._objective.pending(),
-            kept=self._kept,
             most=None if args.max_evictions is None else args.max_evictions - handle.evictor.num_leaving,
             most_text=f"maxEvictions ({args.max_evictions})",
             cost_of=partial(
@@ -335,6 +340,8 @@ class PlanSearch:
             looks_at_devices=not by_gpu,
             holds_first=args.choose_nodes,
             is_disposable=self._is_disposable if objective.lets_go_nowhere else lambda pod: False,
+            asked_later=objective.asked_later,
+            may_ask=lambda number: number < _ASKED_ANYWAY or self._budget.seconds <= until,
         )
         if by_gpu:
             return with_gpus(cluster, handle.evictor.prover().openings())

@@ -80,8 +80,8 @@ class Planning:
             self._objective, self._args, self._handle, self._nodes, poor=self._poor, on_progress=self._note
         )
         self._search = search
-        self._none_can_leave = why_none_can_leave(search.cluster, self._evictor)
-        counting = search.cluster.pods if self._objective.tells_gpus_apart else self._waiting
+        self._none_can_leave = why_none_can_leave(search.all_moves, self._evictor)
+        counting = search.all_moves.pods if self._objective.tells_gpus_apart else self._waiting
         self._uncounted = Uncounted(counting, self._evictor.prover().openings())
         search.run(self._last)
         self._against = self._refused_in(search)
@@ -203,7 +203,7 @@ class Planning:
             sentence += f"; {self._why_left}"
         elif granted and least:
             sentence += f" (at least {least:,} {'is' if least == 1 else 'are'} needed)"
-        uncounted = self._uncounted.texts() if after else ()
+        uncounted = [*self._uncounted.texts(), self._unasked_text(search, num_evictions)] if after else ()
         sentence = "; ".join(filter(None, (sentence, waves, *uncounted, *self._objective.remarks(self._against))))
         return Goal(
             self._objective.name,
@@ -221,6 +221,11 @@ class Planning:
             self._objective.targets(),
             tuple(self._history),
         )
+
+    def _unasked_text(self, search: PlanSearch, num_evictions: int) -> str:
+        """That a plan with evictions is one of some pods alone; one without has said so of each pod."""
+        number = len(search.all_moves.unasked) if num_evictions else 0
+        return f"no time was left to ask which nodes are open to {number:,} of the pods (timeLimit)" if number else ""
 
     def _pending_pods(self) -> tuple[UnscheduledPod, ...]:
         """The pods that were looked for room, as things are booked."""

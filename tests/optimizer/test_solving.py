@@ -113,6 +113,14 @@ def test_hint_of_the_last_run_is_the_first_plan() -> None:
     assert plan.value <= last.value
 
 
+def test_hint_moves_no_pod_that_stays() -> None:
+    problem = make_problem([[4], [4]], [[8], [8]], [0, 0], evictable=[False, True])
+
+    plan = solve(problem, BalanceUtilization(np.array([[4], [8]])), Limits(work=1.0), hint=np.array([1, 0]))
+
+    assert [move.pod for move in plan.moves] == [1]
+
+
 def test_doing_nothing_is_a_plan_where_nothing_is_over() -> None:
     problem = make_problem([[1], [1]], [[4], [4]], [0, 1])
 

@@ -23,6 +23,9 @@ from descheduler.policy.types import Policy
 __all__ = ["EvictionCounters", "LimitCheck", "RunLimits", "limits_of"]
 
 
+_IN_ORDER = EvictionLimit.TOTAL, EvictionLimit.NODE, EvictionLimit.NAMESPACE
+
+
 class RunLimits(msgspec.Struct, frozen=True):
     """Upper bounds of one run over all profiles; None is unlimited, 0 forbids, a percentage is one of `pods`.
 
@@ -40,15 +43,26 @@ class RunLimits(msgspec.Struct, frozen=True):
 
         Those of a node only where `node` is not "".
         """
+        found = (self.at(limit, node, namespace) for limit in self.given)
+        return (each for each in found if each is not None)
+
+    def at(self, limit: EvictionLimit, node: str, namespace: str) -> LimitReached | None:
+        """This one of them; None where there is none such."""
         pods = self.pods
-        if self.total is not None:
-            yield LimitReached.of(EvictionLimit.TOTAL, self.total, num_pods=pods.total, shard=self.shard)
-        if node and self.per_node is not None:
-            yield LimitReached.of(EvictionLimit.NODE, self.per_node, node, num_pods=pods.by_node.get(node, 0))
-        if self.per_namespace is not None:
+        if limit is EvictionLimit.TOTAL and self.total is not None:
+            return LimitReached.of(limit, self.total, num_pods=pods.total, shard=self.shard)
+        if limit is EvictionLimit.NODE and self.per_node is not None and node:
+            return LimitReached.of(limit, self.per_node, node, num_pods=pods.by_node.get(node, 0))
+        if limit is EvictionLimit.NAMESPACE and self.per_namespace is not None:
             num_pods = pods.by_namespace.get(namespace, 0)
-            limit, written, shard = EvictionLimit.NAMESPACE, self.per_namespace, self.shard
-            yield LimitReached.of(limit, written, namespace, num_pods=num_pods, shard=shard)
+            return LimitReached.of(limit, self.per_namespace, namespace, num_pods=num_pods, shard=self.shard)
+        return None
+
+    @property
+    def given(self) -> Sequence[EvictionLimit]:
+        """Those that there are, in upstream's order."""
+        written = zip(_IN_ORDER, (self.total, self.per_node, self.per_namespace), strict=True)
+        return [limit for limit, most in written if most is not None]
 
 
 def limits_of(policy: Policy, snapshot: Snapshot) -> RunLimits:
@@ -87,10 +101,10 @@ class EvictionCounters(msgspec.Struct):
 
     def allowances(self) -> list[Allowance]:
         """What is left of each limit."""
-        return [allowance_by_pod(partial(self._limit_on, limit), self._left) for limit in EvictionLimit]
+        return [allowance_by_pod(partial(self._limit_on, limit), self._left) for limit in self.limits.given]
 
     def _limit_on(self, limit: EvictionLimit, pod: Pod) -> LimitReached | None:
-        return next((each for each in self.limits.of(pod.node_name, pod.namespace) if each.limit is limit), None)
+        return self.limits.at(limit, pod.node_name, pod.namespace)
 
     def _left(self, limit: LimitReached, pod: Pod) -> int:
         del pod

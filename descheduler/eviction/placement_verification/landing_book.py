@@ -189,7 +189,7 @@ class LandingBook:
                 is_open = openings.open_to(pod)
                 if is_open is None:
                     continue
-                has_room = (openings.taken + openings.need(pod)[:, None] <= openings.capacity).all(axis=0)
+                has_room = (openings.taken + openings.need(pod.spec)[:, None] <= openings.capacity).all(axis=0)
                 places = is_open & has_room
                 for node in nodes:
                     if places[openings.place_of(node)]:

@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from descheduler.model.pod import Pod
+from descheduler.model.pod import Pod, PodSpec
 from descheduler.placement.framework.node_parts import NodeParts
 from descheduler.placement.framework.scheduling_plugin import Compares
 from descheduler.placement.landings.candidates import CandidateMaker
@@ -66,11 +66,11 @@ class Openings:
         """int64[R, N]: what pods, and whatever else holds room, have taken."""
         return self._cluster.table.requested
 
-    def need(self, pod: Pod) -> NDArray[np.int64]:
-        """int64[R]: what `pod`, or its replacement, takes on its node."""
+    def need(self, spec: PodSpec) -> NDArray[np.int64]:
+        """int64[R]: what a pod of this spec, or its replacement, takes on its node."""
         amounts = np.zeros(len(self.resources), dtype=np.int64)
         amounts[PODS_ROW] = 1
-        for row, amount in self._cluster.placement_class(pod).demand.amounts:
+        for row, amount in self._cluster.incoming_demand(spec).amounts:
             amounts[row] = amount
         return amounts
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.annotations import AnnotationKeys
 from descheduler.model.kube_version import KubeVersion
-from descheduler.model.pod import Pod
+from descheduler.model.pod import Pod, PodSpec
 from descheduler.placement.shadow.follower import Follower, Followers, concern_of
 from descheduler.placement.shadow.node_table import Demand, NodeTable
 from descheduler.placement.shadow.placement_class import Mark, PlacementClass, class_key
@@ -191,6 +191,7 @@ class ShadowCluster:
         self._classes: dict[object, PlacementClass] = {}
         self._last_class: tuple[Pod, PlacementClass] | None = None
         self._demands: dict[int, tuple[object, Demand]] = {}
+        self._incoming_demands: dict[int, tuple[object, Demand]] = {}
         self._followers = Followers()
         self._ledgers: dict[object, Ledger[Any]] = {}
         self._log: list[Entry] = []
@@ -236,11 +237,17 @@ class ShadowCluster:
         key = class_key(pod, self.read_annotations, self._marks)
         known = self._classes.get(key)
         if known is None:
-            spec = pod.spec
-            known = PlacementClass(pod, self.table.demand(spec.requests, spec.incoming_scoring_requests))
-            self._classes[key] = known
+            known = self._classes[key] = PlacementClass(pod, self.incoming_demand(pod.spec))
         self._last_class = pod, known
         return known
+
+    def incoming_demand(self, spec: PodSpec) -> Demand:
+        """What a pod of this spec takes that looks for a node."""
+        known = self._incoming_demands.get(id(spec))
+        if known is None:
+            demand = self.table.demand(spec.requests, spec.incoming_scoring_requests)
+            known = self._incoming_demands[id(spec)] = (spec, demand)
+        return known[1]
 
     def add(self, pod: Pod, node: int) -> None:
         """Puts `pod` on `node`, where it takes room at once."""

@@ -45,7 +45,7 @@ def gpu_classes(pods: Iterable[Pod], openings: Openings, most_memory: int) -> Gp
     for pod in pods:
         need = openings.parts.need_of(pod, most_memory)
         if need is not None and need.memory_ratio and need.number != ALL_PARTS:
-            by_need.setdefault(need, []).append(openings.need(pod))
+            by_need.setdefault(need, []).append(openings.need(pod.spec))
     columns = [openings.resources.index(name) for name in (CPU, MEMORY)]
     found = [
         (need, amounts)

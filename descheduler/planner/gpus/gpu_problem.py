@@ -31,7 +31,7 @@ class GpuProblem(ClusterProblem):
     def __init__(self, problem: Problem, cluster: ClusterProblem, host: Ints) -> None:
         names = [cluster.nodes[place] for place in host.tolist()]
         resources = (*cluster.resources, "gpu-core of one GPU", "gpu-memory-ratio of one GPU")
-        super().__init__(problem, cluster.pods, names, resources, cluster.allocatable[host])
+        super().__init__(problem, cluster.pods, names, resources, cluster.allocatable[host], cluster.unasked)
 
 
 def units_of(allocatable: Ints) -> Ints:

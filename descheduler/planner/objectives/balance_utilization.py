@@ -63,6 +63,10 @@ class BalanceUtilizationObjective(ClusterObjective):
         """The targets in effect."""
         return self._targets.percent
 
+    def asked_later(self, node: str) -> float:
+        """Pods of nodes over their target are to leave."""
+        return node not in self._over_before
+
     def nothing_to_do(self) -> str:
         """That no node is over its target, and of which resources no node has any."""
         if self._over_before:

@@ -105,6 +105,11 @@ class ClusterObjective(ABC):
         del pod
         return True
 
+    def asked_later(self, node: str) -> float:
+        """In this order pods of nodes are asked about, which takes time in large clusters; the same by default."""
+        del node
+        return 0.0
+
     @abstractmethod
     def nothing_to_do(self) -> str:
         """The sentence that says why nothing is planned; empty where something is."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import compress, islice
@@ -82,6 +83,10 @@ class ConsolidateNodesObjective(ClusterObjective):
     def counts_pod(self, pod: Pod) -> bool:
         """Whether `pod` keeps its node in use."""
         return pod.keeps_node_in_use
+
+    def asked_later(self, node: str) -> float:
+        """Nodes with few pods are emptied by few evictions; protected ones are not emptied."""
+        return math.inf if node in self._protected else self._in_use.num_pods(node)
 
     def nothing_to_do(self) -> str:
         """That no node can be emptied."""
@@ -228,7 +233,7 @@ class ConsolidateNodesObjective(ClusterObjective):
             return refuse(Reason.OTHER_LANDING, f"{would}, which the plan empties", node)
         if not (self._uses_empty or self._in_use.num_pods(node)):
             return refuse(Reason.OTHER_LANDING, f"{would}, which is not in use", node)
-        need = self._evictor.prover().openings().need(pod)
+        need = self._evictor.prover().openings().need(pod.spec)
         over = self._most.resources_over(RequestsAsUsage(self._evictor).of(node), need)
         if not over or node not in self._nodes:
             return ACCEPTED

@@ -87,7 +87,7 @@ class MakeRoomObjective(ClusterObjective):
     def _too_large(self, pod: Pod) -> str:
         """What no node has as much of as the pod requests; empty where some node is large enough."""
         openings = self._evictor.prover().openings()
-        need = openings.need(pod)
+        need = openings.need(pod.spec)
         capacity = openings.capacity[:, [openings.place_of(node) for node in sorted(self._nodes)]]
         most = capacity.max(axis=1, initial=0)
         for row, resource in enumerate(openings.resources):

@@ -54,6 +54,10 @@ class ReduceCostObjective(ClusterObjective):
         """See the base class; the scheduler of a chosen node needs no hint."""
         self.hint = ""
 
+    def asked_later(self, node: str) -> float:
+        """Pods of dear nodes save most."""
+        return -self._cost[node]
+
     def nothing_to_do(self) -> str:
         """That no pod requests anything, or that it costs the same everywhere."""
         rates = np.unique(self._rates(list(self._cost)), axis=0)
@@ -129,7 +133,7 @@ class ReduceCostObjective(ClusterObjective):
 
     def _price(self, pod: Pod, node: str) -> float:
         """In millionths, what the requests of `pod` cost on `node`."""
-        return float(self._rates([node])[0] @ self._evictor.prover().openings().need(pod))
+        return float(self._rates([node])[0] @ self._evictor.prover().openings().need(pod.spec))
 
     def _rates(self, names: Sequence[str]) -> Floats:
         """float64[n, R]: what a unit of each resource costs on each of the nodes, in millionths."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
+from itertools import takewhile
 
 import numpy as np
 
@@ -33,16 +34,24 @@ class ClusterProblem:
 
     A node whose devices are told apart is there with each choice of them, several times under its name.
     `allocatable` is int64[N, R]. `problem.capacity` is what of it pods may request, without what Reservations hold.
+    Of `unasked` pods it is unknown which nodes are open to them: in `problem` all are, which is for bounds alone.
     """
 
     def __init__(
-        self, problem: Problem, pods: Sequence[Pod], nodes: Sequence[str], resources: Sequence[str], allocatable: Ints
+        self,
+        problem: Problem,
+        pods: Sequence[Pod],
+        nodes: Sequence[str],
+        resources: Sequence[str],
+        allocatable: Ints,
+        unasked: Set[PodIdentity] = frozenset(),
     ) -> None:
         self.problem = problem
         self.pods = tuple(pods)
         self.nodes = tuple(nodes)
         self.resources = tuple(resources)
         self.allocatable = allocatable
+        self.unasked = unasked
 
     def cost_of(self, pod: Pod) -> int:
         """What the eviction of one of `pods` costs. Raises KeyError for others."""
@@ -83,6 +92,11 @@ class ClusterProblem:
         is_allowed = self.problem.allowed[self.problem.pod_class[number]]
         return [place for place in places if is_allowed[place]]
 
+    def where_stay(self, pods: Container[PodIdentity]) -> ClusterProblem:
+        """The same where these pods are not moved."""
+        stays = np.array([identity_of(pod) in pods for pod in self.pods], dtype=bool)
+        return self._of(dataclasses.replace(self.problem, evictable=self.problem.evictable & ~stays))
+
     def without_moves(self, closed: Iterable[tuple[Sequence[int], Bools]]) -> ClusterProblem:
         """The same where each of some pods, by number, may not be moved to the nodes bool[N] of its pair."""
         masks: dict[int, Bools] = {}
@@ -97,8 +111,12 @@ class ClusterProblem:
                 known[key] = len(rows)
                 rows.append(rows[key[0]] & ~mask)
             pod_class[number] = known[key]
+        return self._of(dataclasses.replace(problem, pod_class=pod_class, allowed=np.array(rows)))
+
+    def _of(self, problem: Problem) -> ClusterProblem:
+        """The same pods and nodes with another `problem` over them."""
         other = copy.copy(self)
-        other.problem = dataclasses.replace(problem, pod_class=pod_class, allowed=np.array(rows))
+        other.problem = problem
         return other
 
     @cached_property
@@ -125,25 +143,26 @@ def cluster_problem(
     *,
     counts: Callable[[Pod], bool] = lambda pod: True,
     pending: Sequence[Pod] = (),
-    kept: Iterable[PodIdentity] = (),
     most: int | None = None,
     most_text: str = "",
     cost_of: Callable[[Sequence[Pod]], Ints] | None = None,
     looks_at_devices: bool = True,
     holds_first: bool = False,
     is_disposable: Callable[[Pod], bool] = lambda pod: False,
+    asked_later: Callable[[str], float] = lambda node: 0.0,
+    may_ask: Callable[[int], bool] = lambda number: True,
 ) -> ClusterProblem:
     """The problem of moving pods of `nodes` among them, as the cluster is with everything that is booked.
 
     counts:  whether a pod is one of the problem's; what the others take comes off the capacity.
     pending: pods without a node, which are placed too.
-    kept:    pods that stay, beside those that the filters of the profile refuse, and those whose replacement
-             lands nowhere for certain.
     most:    evictions at most; `most_text` is what reports call this limit.
     cost_of: int64[P], what the evictions of pods cost; None: 1 each.
     looks_at_devices: otherwise nodes are open to pods whatever is left of their devices.
     holds_first: whether room is held for replacements while their pods are still there.
     is_disposable: pods that may be moved although their replacement lands nowhere.
+    asked_later: in this order it is asked which nodes are open to the pods of a node.
+    may_ask: whether there is time left to ask that of one more pod after so many.
 
     Rules are: required anti-affinity and topology spread of pods among their own kind, and what limits and budgets
     leave; everything else that stands between pods counts as it is now.
@@ -159,10 +178,16 @@ def cluster_problem(
     held = _held_by_others(openings.taken[:, columns].T, need, assignment)
     counted = {Compares.SPREAD} if looks_at_devices else {Compares.SPREAD, Compares.PARTS}
     classes = _Classes(openings, columns, counted)
-    stay = frozenset(kept)
-    may_leave = [pod for pod in placed if _may_leave(pod, evictor, view, stay)]
+    may_leave = [pod for pod in placed if _may_leave(pod, evictor, view)]
     mates = _mates_on_hosts(may_leave)
-    rows = _rows(placed, may_leave, lambda pod: classes.row(pod, mates.get(pod, ())), is_disposable)
+    later = {node.name: asked_later(node.name) for node in nodes}
+    in_order = sorted(may_leave, key=lambda pod: later[pod.node_name])
+    in_time = (pod for _, pod in takewhile(lambda numbered: may_ask(numbered[0]), enumerate(in_order)))
+    row_of = {pod: classes.row(pod, mates.get(pod, ())) for pod in in_time}
+    unasked = in_order[len(row_of) :]
+    if unasked:
+        row_of.update(dict.fromkeys(unasked, classes.open_row))
+    rows = _rows(placed, row_of, is_disposable)
     rows += [classes.row_of_pending(pod, pending) for pod in pending]
     problem = make_problem(
         # What no node has fits nowhere, however much it is: problems take no numbers as large as pods may request.
@@ -179,7 +204,8 @@ def cluster_problem(
             *move_limits(pods, len(placed), evictor.allowances(), most, most_text),
         ],
     )
-    return ClusterProblem(problem, pods, [node.name for node in nodes], openings.resources, allocatable)
+    names = [node.name for node in nodes]
+    return ClusterProblem(problem, pods, names, openings.resources, allocatable, frozenset(map(identity_of, unasked)))
 
 
 def _assignment(placed: Sequence[Pod], num_pending: int, nodes: Sequence[Node]) -> Ints:
@@ -208,21 +234,17 @@ def _still_there(view: ClusterView, evictor: PluginEvictor, nodes: Sequence[Node
             yield pod
 
 
-def _may_leave(pod: Pod, evictor: PluginEvictor, view: ClusterView, kept: frozenset[PodIdentity]) -> bool:
-    if identity_of(pod) in kept or view.is_arrival(pod) or pod.is_terminating:
+def _may_leave(pod: Pod, evictor: PluginEvictor, view: ClusterView) -> bool:
+    if view.is_arrival(pod) or pod.is_terminating:
         return False
     return evictor.filter(pod).is_accepted and evictor.pre_eviction_filter(pod).is_accepted
 
 
 def _rows(
-    placed: Sequence[Pod],
-    may_leave: Iterable[Pod],
-    row_of: Callable[[Pod], int | None],
-    is_disposable: Callable[[Pod], bool],
+    placed: Sequence[Pod], row_of: Mapping[Pod, int | None], is_disposable: Callable[[Pod], bool]
 ) -> list[int | None]:
     """The class of each pod that may be moved; None for one that stays, as where it lands nowhere and has to land."""
-    rows = {pod: row_of(pod) for pod in may_leave}
-    return [0 if pod in rows and rows[pod] is None and is_disposable(pod) else rows.get(pod) for pod in placed]
+    return [0 if pod in row_of and row_of[pod] is None and is_disposable(pod) else row_of.get(pod) for pod in placed]
 
 
 def _mates_on_hosts(may_leave: Iterable[Pod]) -> Mapping[Pod, tuple[Pod, ...]]:
@@ -254,6 +276,11 @@ class _Classes:
         """bool[K, N]."""
         return np.array(self._masks)
 
+    @property
+    def open_row(self) -> int:
+        """The row that is open everywhere."""
+        return self._row_of_columns(np.ones(len(self._columns), dtype=bool))
+
     def row(self, pod: Pod, mates: tuple[Pod, ...]) -> int | None:
         """The row of a pod; None for one whose replacement lands nowhere for certain.
 
@@ -273,13 +300,15 @@ class _Classes:
         if mask is None:
             return None
         if id(mask) not in self._known:
-            found = mask[self._columns]
-            key = found.tobytes()
-            if key not in self._rows:
-                self._rows[key] = len(self._masks)
-                self._masks.append(found)
-            self._known[id(mask)] = mask, self._rows[key]
+            self._known[id(mask)] = mask, self._row_of_columns(mask[self._columns])
         return self._known[id(mask)][1]
+
+    def _row_of_columns(self, found: Bools) -> int:
+        key = found.tobytes()
+        if key not in self._rows:
+            self._rows[key] = len(self._masks)
+            self._masks.append(found)
+        return self._rows[key]
 
 
 def anti_affinity_rules(pods: Sequence[Pod], nodes: Sequence[Node]) -> list[AtMost]:

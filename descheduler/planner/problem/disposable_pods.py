@@ -57,7 +57,8 @@ def with_nowhere(cluster: ClusterProblem, is_disposable: Callable[[Pod], bool]) 
         rules=tuple(map(_with_no_domain, problem.rules)),
     )
     allocatable = np.vstack((cluster.allocatable, room))
-    return ClusterProblem(extended, cluster.pods, [*cluster.nodes, NOWHERE], cluster.resources, allocatable)
+    nodes = [*cluster.nodes, NOWHERE]
+    return ClusterProblem(extended, cluster.pods, nodes, cluster.resources, allocatable, cluster.unasked)
 
 
 def _with_no_domain(rule: Rule) -> Rule:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -13,13 +13,17 @@ from descheduler.placement.landings.openings import Openings
 __all__ = ["needs_of"]
 
 
-def needs_of(pods: Iterable[Pod], openings: Openings) -> Ints:
+def needs_of(pods: Sequence[Pod], openings: Openings) -> Ints:
     """int64[P, R], in the order and the units of `openings.resources`.
 
-    A resource that nothing had before gets its column when it is first asked for, so that rows may begin shorter.
+    Replicas share their spec, and so their row. A resource that nothing had before gets its column when it is first
+    asked for, so that rows may begin shorter.
     """
-    found = [openings.need(pod) for pod in pods]
-    need = np.zeros((len(found), len(openings.resources)), dtype=np.int64)
-    for row, amounts in zip(need, found, strict=True):
+    specs = {id(pod.spec): pod.spec for pod in pods}
+    found = {key: openings.need(spec) for key, spec in specs.items()}
+    rows = np.zeros((len(found), len(openings.resources)), dtype=np.int64)
+    for row, amounts in zip(rows, found.values(), strict=True):
         row[: len(amounts)] = amounts
+    place = {key: number for number, key in enumerate(found)}
+    need: Ints = rows[[place[id(pod.spec)] for pod in pods]]
     return need

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -39,7 +39,7 @@ class PodSizes:
         return _listed([str(self.amounts[number]) for number in which])
 
 
-def sizes_of(pods: Iterable[Pod], resource: str, openings: Openings) -> PodSizes | None:
+def sizes_of(pods: Sequence[Pod], resource: str, openings: Openings) -> PodSizes | None:
     """The sizes of `pods`, a class an amount of `resource`; None where no pod requests any.
 
     A class has the median CPU and memory of its pods. Of many amounts neighbours are one class, by the larger; the

@@ -66,7 +66,7 @@ class RequestsAsUsage:
 
     def need(self, pod: Pod) -> Ints:
         """What it requests."""
-        return self._evictor.prover().openings().need(pod)
+        return self._evictor.prover().openings().need(pod.spec)
 
     def problem_over(self, cluster: ClusterProblem) -> Problem:
         """Requests are its needs as it is."""

@@ -20,7 +20,7 @@ def _divided(nodes: Sequence[Sequence[Object]], pods: Sequence[Object]) -> Clust
     snapshot = gpu_snapshot(nodes, pods)
     openings = LandingProver(snapshot).openings()
     names = [node.name for node in snapshot.nodes]
-    need = np.array([openings.need(pod) for pod in snapshot.pods])
+    need = np.array([openings.need(pod.spec) for pod in snapshot.pods])
     at = [names.index(pod.node_name) if pod.node_name else PENDING for pod in snapshot.pods]
     allocatable = openings.capacity.T.copy()
     problem = make_problem(need, allocatable, at)

@@ -44,9 +44,11 @@ class Drains:
         self.above_free: Floats = self.limit - problem.capacity.T
         self.scale: Floats = 1.0 / np.maximum(problem.capacity.T.astype(np.float64), 1.0)
         self.share: Floats = (self.usage * self.scale).max(axis=0)
-        self.home = [np.flatnonzero(problem.assignment == node) for node in range(problem.num_nodes)]
+        by_node = np.argsort(problem.assignment, kind="stable")[np.count_nonzero(~placed) :]
+        self.home = np.split(by_node, np.cumsum(self.num_pods)[:-1])
         self.cost: Ints = np.array([problem.cost[pods].sum() for pods in self.home], dtype=np.int64)
-        self.volume: Floats = np.array([self._shares(pods).sum() for pods in self.home])
+        shares = self._shares(by_node)
+        self.volume: Floats = np.array([share.sum() for share in np.split(shares, np.cumsum(self.num_pods)[:-1])])
 
     def usage_of(self, pods: Bools) -> Floats:
         """float64[R, N]: what those of the pods (bool[P]) that have a node needed on it before the plan."""

@@ -21,7 +21,6 @@ _MOST_CLASSES = 30
 """Sets of nodes whose room is compared with what pods need that are allowed on no others."""
 _WORK = 6.0
 """Of the program, for both of its bounds."""
-_NO_PODS = np.zeros(0, np.int64)
 
 
 def most_emptied(drains: Drains, weight: Ints) -> tuple[int, int]:
@@ -45,7 +44,7 @@ def most_emptied(drains: Drains, weight: Ints) -> tuple[int, int]:
         program.limit({index: amount for index, amount in enumerate(amounts.tolist()) if amount}, most)
     emptied = min(program.most_gained(dict(enumerate(weights))) or 0, by_volume)
     program.limit({index: -each for index, each in enumerate(weights)}, -emptied)
-    costs = [-int(drains.problem.cost[drains.home[node]].sum()) for node in nodes.tolist()]
+    costs = (-drains.cost[nodes]).tolist()
     return emptied, max(
         -(program.most_gained(dict(enumerate(costs))) or 0), _least_cost(drains, nodes, weight, emptied)
     )
@@ -53,11 +52,12 @@ def most_emptied(drains: Drains, weight: Ints) -> tuple[int, int]:
 
 def _limit_rows(drains: Drains, nodes: Ints, opened: Ints) -> Iterator[tuple[Ints, int]]:
     """(int64[n + o], most): how many pods of a group nodes have, opened ones none; how many may be moved in total."""
-    homes = [drains.home[node] for node in nodes.tolist()]
-    leaving = np.concatenate([_NO_PODS, *homes])
-    for rule in drains.problem.move_limits:
+    problem = drains.problem
+    leaving = np.flatnonzero(np.isin(problem.assignment, nodes))
+    for rule in problem.move_limits:
         for group, most in rule.binding(leaving):
-            yield np.array([*(int((rule.group[home] == group).sum()) for home in homes), *([0] * len(opened))]), most
+            homes = problem.assignment[leaving[rule.group[leaving] == group]]
+            yield np.append(np.bincount(homes, minlength=problem.num_nodes)[nodes], np.zeros_like(opened)), most
 
 
 def _class_rows(drains: Drains, nodes: Ints, opened: Ints) -> Iterator[tuple[Ints, int]]:
@@ -114,7 +114,7 @@ def _most_by_volume(drains: Drains, nodes: Ints, weight: Ints) -> int:
 
 def _least_cost(drains: Drains, nodes: Ints, weight: Ints, emptied: int) -> int:
     """What it costs at least to empty nodes of the weight `emptied`: the cheapest per weight, the last in part."""
-    cost = np.array([drains.problem.cost[drains.home[node]].sum() for node in nodes], dtype=np.float64)
+    cost = drains.cost[nodes].astype(np.float64)
     weights = weight[nodes]
     order = np.argsort(cost / np.maximum(weights, 1), kind="stable")
     reached = np.cumsum(weights[order])
