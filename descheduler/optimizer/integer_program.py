@@ -27,6 +27,8 @@ class IntegerProgram:
         self._model = cp_model.CpModel()
         self._choices: list[cp_model.IntVar] = []
         self._work_left, self._least_work = work, _LEAST_SHARE * work
+        self.taken: tuple[int, ...] = ()
+        """How much of each choice is taken by the best choices that were found last; empty before any were."""
 
     def choose(self, most: int = 1) -> int:
         """One more choice, of 0 to `most`."""
@@ -54,6 +56,8 @@ class IntegerProgram:
         self._work_left -= solver.response_proto.deterministic_time
         if status == cp_model.INFEASIBLE:
             return None
+        if status in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+            self.taken = tuple(solver.value(choice) for choice in self._choices)
         return floor(solver.best_objective_bound + 1e-6)
 
     def _sum(self, amounts: Mapping[int, int]) -> cp_model.LinearExprT:

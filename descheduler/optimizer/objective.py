@@ -126,7 +126,7 @@ class Guide(Protocol):
 
 
 class PreparedObjective(Guide, Protocol):
-    """An objective over one problem, to inherit from. All but `vary` has to be given."""
+    """An objective over one problem, to inherit from. All but `proposed` and `vary` has to be given."""
 
     def value(self, assignment: Ints) -> Value:
         """How good the assignment is."""
@@ -135,6 +135,10 @@ class PreparedObjective(Guide, Protocol):
     def bound(self) -> Value:
         """A value that no assignment is better than."""
         ...
+
+    def proposed(self) -> Ints | None:
+        """An assignment that may be worth beginning with, found with the bound; None where there is none."""
+        return None
 
     def hold(self, assignment: Ints) -> Problem:
         """The problem with constraints that keep the objective's figures, but for costs, as good as there.

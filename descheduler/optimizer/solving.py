@@ -190,9 +190,14 @@ class _Run:
         for number, objective in enumerate(self._objectives):
             if number and start is not None:
                 problem = self._objectives[number - 1].prepare(problem).hold(start)
-            bound = self._prepared[number].bound() if problem is self._problem else None
+            bound, hints = None, [] if hint is None else [hint]
+            if problem is self._problem:
+                prepared = self._prepared[number]
+                bound, proposed = prepared.bound(), prepared.proposed()
+                if proposed is not None:
+                    hints = [*(hints or [problem.assignment if start is None else start]), proposed]
             found, work, ending = self._search(
-                SearchTask(problem, objective, each, self._seed, start, hint, self._ties, bound)
+                SearchTask(problem, objective, each, self._seed, start, hints, self._ties, bound)
             )
             self.budget.spend(work)
             self._endings.add(ending)

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from descheduler.optimizer import BalanceUtilization, Limits, MoveLimit, Problem, Solution, make_problem, solve
+from descheduler.optimizer import (
+    BalanceUtilization,
+    Limits,
+    MaxSkew,
+    MoveLimit,
+    Problem,
+    Solution,
+    make_problem,
+    solve,
+)
 
 
 def three_hot_nodes(*limits: MoveLimit, cost: list[int] | None = None) -> Problem:
@@ -121,6 +130,41 @@ def test_each_pod_that_no_node_has_room_for_takes_the_place_of_another_in_the_bo
     plan = solve(problem, BalanceUtilization(np.array([[7]] * 4 + [[10]])), Limits(work=2.0))
 
     assert plan.value == plan.bound == (0, 4)
+
+
+def test_spread_counts_in_the_bound() -> None:
+    """Where one pod would leave for the one of 6, zone 0 would have two of its group and zone 1 none."""
+    spread = MaxSkew(np.array([0, -1, -1, 0, -1, -1]), np.array([2, 0, 1, -1]), np.array([1]), np.ones((1, 3), bool))
+    problem = make_problem(
+        [[6], [3], [5], [1], [3], [3]],
+        [[10], [10], [10], [20]],
+        [0, 0, 1, 1, 2, 2],
+        pod_class=[0, 1, 1, 1, 1, 1],
+        allowed=[[True, True, True, False], [True] * 4],
+        evictable=[True, False, True, False, True, True],
+        rules=[spread],
+    )
+
+    plan = solve(problem, BalanceUtilization(np.array([[7], [7], [7], [20]])), Limits(work=2.0))
+
+    assert plan.value == plan.bound == (0, 3)
+
+
+def test_the_model_of_the_bound_is_the_first_plan() -> None:
+    """A pod of 6 in the place of each one of 5: single moves do not lead there."""
+    sizes, nodes = [[6], [3]] * 10 + [[5]] * 10, [*np.repeat(np.arange(10), 2), *range(10, 20)]
+    problem = make_problem(
+        sizes,
+        [[9]] * 20 + [[60]],
+        nodes,
+        pod_class=[0, 1] * 10 + [1] * 10,
+        allowed=[[True] * 20 + [False], [True] * 21],
+        evictable=[True, False] * 10 + [True] * 10,
+    )
+
+    plan = solve(problem, BalanceUtilization(np.array([[7]] * 20 + [[60]])), Limits(work=1e-9))
+
+    assert plan.value == plan.bound == (0, 20)
 
 
 def test_pods_that_fit_under_no_ceiling_are_in_no_bound() -> None:

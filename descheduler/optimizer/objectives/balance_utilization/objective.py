@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Set as AbstractSet
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from descheduler.optimizer.arrangement import Arrangement
-from descheduler.optimizer.arrays import PENDING, Bools, Floats, Ints
+from descheduler.optimizer.arrays import PENDING, Floats, Ints
 from descheduler.optimizer.limits import Budget
 from descheduler.optimizer.moves_left import MovesLeft
 from descheduler.optimizer.objective import Model, Neighbourhood, PreparedObjective, Term, Value, eviction_cost
 from descheduler.optimizer.objectives.balance_utilization import neighbourhoods
 from descheduler.optimizer.objectives.balance_utilization.ceilings import Ceilings
-from descheduler.optimizer.objectives.balance_utilization.large_pods import large_pods
-from descheduler.optimizer.objectives.balance_utilization.relief import least_relief
+from descheduler.optimizer.objectives.balance_utilization.cover import Cover
+from descheduler.optimizer.objectives.balance_utilization.large_pods import LargePods, large_pods
+from descheduler.optimizer.objectives.balance_utilization.placing import place_covers, place_relief, send_home
+from descheduler.optimizer.objectives.balance_utilization.relief import Relief, least_relief
 from descheduler.optimizer.problem import Problem
 
 __all__ = ["BalanceUtilization", "BalanceUtilizationGoal"]
@@ -73,12 +75,34 @@ class BalanceUtilizationGoal(PreparedObjective):
 
     @cached_property
     def _bound(self) -> Value:
-        covers = {node: cover for node, cover in self.ceilings.covers.items() if cover is not None}
-        cheapest = np.array([pod for cover in covers.values() for pod in cover.chosen], dtype=np.int64)
-        large = large_pods(self.ceilings)
-        if (large.kind[cheapest] < 0).all() and MovesLeft(self.problem, _NO_PODS).take(cheapest):
-            return len(self.ceilings.hot) - len(covers), sum(cover.bound for cover in covers.values())
-        return least_relief(self.ceilings, large)
+        if self._relief is not None:
+            return self._relief.least
+        covers = self._covers.values()
+        return len(self.ceilings.hot) - len(covers), sum(cover.bound for cover in covers)
+
+    @property
+    def _covers(self) -> Mapping[int, Cover]:
+        return {node: cover for node, cover in self.ceilings.covers.items() if cover is not None}
+
+    @cached_property
+    def _large(self) -> LargePods:
+        return large_pods(self.ceilings)
+
+    @cached_property
+    def _relief(self) -> Relief | None:
+        """None where the cheapest covers go together: limits let them, and their pods find room as things are."""
+        cheapest = np.array([pod for cover in self._covers.values() for pod in cover.chosen], dtype=np.int64)
+        if (self._large.kind[cheapest] < 0).all() and MovesLeft(self.problem, _NO_PODS).take(cheapest):
+            return None
+        return least_relief(self.ceilings, self._large)
+
+    def proposed(self) -> Ints | None:
+        """What becomes of the pods that leave in the model of the bound; None where the bound needs no model."""
+        if self._relief is None:
+            return None
+        placement = Arrangement(self.problem)
+        place_relief(self.ceilings, placement, self._relief, self._large)
+        return placement.at
 
     def hold(self, assignment: Ints) -> Problem:
         """Nodes that are under their ceiling have no more capacity than that."""
@@ -105,12 +129,12 @@ class BalanceUtilizationGoal(PreparedObjective):
 
     def first_plan(self, placement: Arrangement, rng: np.random.Generator, budget: Budget) -> None:
         """The pods of all covers, largest first, each to the node that it fits best."""
-        _place_covers(self.ceilings, placement)
+        place_covers(self.ceilings, placement)
         self.tidy(placement)
 
     def tidy(self, placement: Arrangement) -> None:
         """Pods whose old node is over its ceiling with or without them go home."""
-        _send_home(self.ceilings, placement)
+        send_home(self.ceilings, placement)
 
     def annealing(self, placement: Arrangement, rng: np.random.Generator) -> None:
         """None: single moves rarely change the figure."""
@@ -155,70 +179,3 @@ class BalanceUtilizationGoal(PreparedObjective):
         most = max(float(volume.max(initial=0.0)), 1e-12)
         weights = self.problem.cost[pods] * steps + np.ceil(_VOLUME_STEPS * volume / most).astype(np.int64)
         model.minimise(weights.tolist(), [model.has_moved(pod) for pod in pods.tolist()])
-
-
-def _place_covers(ceilings: Ceilings, placement: Arrangement) -> None:
-    """Moves the pods of covers that still are on their node, the largest first, each to the fullest node it fits.
-
-    Where limits do not let all of them move, nodes are relieved that take the fewest moves; room that was found for no
-    whole cover is given to others.
-    """
-    cold = np.flatnonzero(~ceilings.was_hot)
-    tried: set[int] = set()
-    while chosen := _within_limits(ceilings, placement, tried):
-        tried.update(chosen)
-        pods = np.concatenate(list(chosen.values()))
-        pods = pods[placement.at[pods] == placement.origins[pods]]
-        for pod in _largest_first(ceilings, pods):
-            _place_best(ceilings, placement, pod, cold)
-        _send_home(ceilings, placement)
-
-
-def _within_limits(ceilings: Ceilings, placement: Arrangement, tried: AbstractSet[int]) -> dict[int, Ints]:
-    """The pods to move from nodes that are over and were not `tried`, as far as limits allow all of them."""
-    over = ceilings.is_over(placement)
-    left = MovesLeft(ceilings.problem, ceilings.problem.moved(placement.at))
-    chosen: dict[int, Ints] = {}
-    nodes = (node for node in ceilings.fewest if over[node] and node not in tried)
-    for node in sorted(nodes, key=lambda node: len(ceilings.fewest[node])):
-        cover = ceilings.covers[node]
-        for pods in (cover.chosen if cover else (), ceilings.fewest[node]):
-            found = np.array(pods, dtype=np.int64)
-            if pods and left.take(found[placement.at[found] == placement.origins[found]]):
-                chosen[node] = found
-                break
-    return chosen
-
-
-def _largest_first(ceilings: Ceilings, pods: Ints) -> list[int]:
-    share = (ceilings.problem.need[pods] * ceilings.scale.T[ceilings.problem.assignment[pods]]).max(axis=1, initial=0.0)
-    return [int(pod) for pod in pods[np.argsort(-share, kind="stable")]]
-
-
-def _place_best(ceilings: Ceilings, placement: Arrangement, pod: int, nodes: Ints) -> bool:
-    """Moves `pod` to the fullest of `nodes` that stays under its ceiling; False: there is none."""
-    room = ceilings.ceiling[:, nodes] - placement.usage[:, nodes] - placement.need[:, [pod]]
-    near = nodes[(room >= 0).all(axis=0)]
-    is_open = placement.open_moves(np.array([pod]), near)[0]
-    near = near[is_open]
-    if not len(near):
-        return False
-    placement.move(pod, int(near[np.argmin(ceilings.slack(placement, near))]))
-    return True
-
-
-def _send_home(ceilings: Ceilings, placement: Arrangement) -> None:
-    """Takes back moves off or onto nodes that stay over their ceiling, and off those that are under it with the pod."""
-    over = ceilings.is_over(placement)
-    moved = ceilings.problem.moved(placement.at)
-    for pod in moved.tolist():
-        home = int(ceilings.problem.assignment[pod])
-        if (over[[home, placement.at[pod]]].any() or _has_room(ceilings, placement, pod, home)) and placement.is_open(
-            pod, home
-        ):
-            placement.move(pod, home)
-
-
-def _has_room(ceilings: Ceilings, placement: Arrangement, pod: int, node: int) -> bool:
-    fits: Bools = placement.usage[:, node] + placement.need[:, pod] <= ceilings.ceiling[:, node]
-    return bool(fits.all())

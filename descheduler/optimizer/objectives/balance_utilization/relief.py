@@ -6,39 +6,63 @@ all other pods go is not looked at.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
-from descheduler.optimizer.arrays import PENDING, Ints
+from descheduler.optimizer.arrays import PENDING, Bools, Ints
 from descheduler.optimizer.integer_program import IntegerProgram
 from descheduler.optimizer.objectives.balance_utilization.ceilings import Ceilings
 from descheduler.optimizer.objectives.balance_utilization.large_pods import LargePods, pod_kinds
-from descheduler.optimizer.rules import AtMost
+from descheduler.optimizer.rules import AtMost, MaxSkew
 
-__all__ = ["least_relief"]
+__all__ = ["Relief", "least_relief"]
+
+_MOST_DOMAINS = 20
+"""Of a topology, for its spread to be a part of the program."""
 
 _WORK = 1.0
 """Of the program: with 500 nodes some 6 s, after which hardly more is proven."""
 
 
-def least_relief(ceilings: Ceilings, large: LargePods) -> tuple[int, int]:
-    """(nodes that are over their ceiling at least, what it costs at least that no more are)."""
-    return _Relief(ceilings, large).least()
+class Relief(NamedTuple):
+    """`least` is (nodes that are over their ceiling at least, what it costs at least that no more are).
+
+    `leaving` are pods with which the program does that, or as much as it was found to do, and `places` the nodes that
+    the large ones of these come to, by their kind, a node once for each pod.
+    """
+
+    least: tuple[int, int]
+    leaving: Sequence[int]
+    places: Mapping[int, Sequence[int]]
+
+
+def least_relief(ceilings: Ceilings, large: LargePods) -> Relief:
+    """What relieves the most nodes, by the fewest and then the cheapest evictions."""
+    program = _Program(ceilings, large)
+    least = program.least()
+    return Relief(least, program.leaving(), program.places())
 
 
 @dataclass(frozen=True, slots=True)
 class _Counted:
-    """How many pods like `pod` leave a node or come to it, 0 to `most`, by a choice of the program."""
+    """How many of `pods`, which are alike, leave a node, or how many such pods come to it, 0 to `most`, by a choice."""
 
     choice: int
-    pod: int
+    pods: Ints
     most: int
 
+    @property
+    def pod(self) -> int:
+        """One of them."""
+        return int(self.pods[0])
 
-class _Relief:
+
+class _Program:
     """Choices are, of each node, whether it is under its ceiling; how many pods of each kind leave it; and how many
     large pods of each kind come to it."""
 
@@ -63,9 +87,11 @@ class _Relief:
         pods, problem = self._movable, self._problem
         _, kind = pod_kinds(problem, pods, costs=True)
         places = np.column_stack((problem.assignment[pods], kind))
-        _, first, number = np.unique(places, axis=0, return_index=True, return_counts=True)
-        for pod, most in zip(pods[first].tolist(), number.tolist(), strict=True):
-            self._leaving[int(problem.assignment[pod])].append(_Counted(self._program.choose(most), pod, most))
+        _, number = np.unique(places, axis=0, return_inverse=True)
+        by_place = pods[np.argsort(number.reshape(-1), kind="stable")]
+        for alike in np.split(by_place, np.cumsum(np.bincount(number.reshape(-1)))[:-1]) if len(pods) else ():
+            counted = _Counted(self._program.choose(len(alike)), alike, len(alike))
+            self._leaving[int(problem.assignment[counted.pod])].append(counted)
 
     def _count_coming(self) -> None:
         """A large pod that leaves comes to one of the nodes."""
@@ -73,7 +99,7 @@ class _Relief:
         rows: list[dict[int, int]] = [{} for _ in num_leaving]
         for kind, node in zip(*np.nonzero(self._large.capacity), strict=True):
             most = min(int(num_leaving[kind]), int(self._large.capacity[kind, node]))
-            coming = _Counted(self._program.choose(most), int(self._large.pods[kind]), most)
+            coming = _Counted(self._program.choose(most), self._large.pods[[kind]], most)
             self._coming[int(node)].append(coming)
             rows[kind][coming.choice] = -1
         for each in self._all_leaving:
@@ -181,7 +207,7 @@ class _Relief:
         return np.minimum(self._ceilings.whole_ceiling, self._capacity)
 
     def least(self) -> tuple[int, int]:
-        """See `least_relief`."""
+        """See Relief."""
         program, under = self._program, self._under.values()
         self._limit_usage()
         self._limit_moves()
@@ -198,6 +224,19 @@ class _Relief:
             return len(self._nodes) - num_under, count * -min(costs.values(), default=0)
         cheapest = sum(sorted(cover.bound for cover in self._ceilings.covers.values() if cover)[:num_relieved])
         return len(self._nodes) - num_under, max(-(program.most_gained(costs) or 0), cheapest)
+
+    def leaving(self) -> list[int]:
+        """Of the last solution."""
+        taken = self._program.taken
+        return [pod for each in self._all_leaving if taken for pod in each.pods[: taken[each.choice]].tolist()]
+
+    def places(self) -> dict[int, list[int]]:
+        """Of the last solution."""
+        taken, found = self._program.taken, dict[int, list[int]]()
+        for node, coming in self._coming.items() if taken else ():
+            for each in coming:
+                found.setdefault(int(self._large.kind[each.pod]), []).extend([node] * taken[each.choice])
+        return found
 
     def _limit_usage(self) -> None:
         """A node that is under its ceiling loses what it has too much of, and at least as many pods as that takes."""
@@ -225,25 +264,58 @@ class _Relief:
                 )
 
     def _limit_groups(self) -> None:
-        """No more large pods of a group come to a domain than it may have, with those that stay."""
         for rule in self._problem.rules:
             if isinstance(rule, AtMost):
                 self._limit_group(rule)
+            elif isinstance(rule, MaxSkew) and rule.there.shape[1] <= _MOST_DOMAINS:
+                self._limit_skews(rule)
 
     def _limit_group(self, rule: AtMost) -> None:
-        assignment, leaves = self._problem.assignment, self._ceilings.leaves
-        rows: dict[tuple[int, int], dict[int, int]] = {}
-        for node, coming in self._coming.items():
-            for each in coming:
-                if (group := int(rule.group[each.pod])) >= 0 and (domain := int(rule.domain[node])) >= 0:
-                    rows.setdefault((group, domain), {})[each.choice] = 1
-        for node, leaving in self._leaving.items():
-            for each in leaving:
-                if (row := rows.get((int(rule.group[each.pod]), int(rule.domain[node])))) is not None:
-                    row[each.choice] = -1
-        has_choice = np.zeros(len(leaves), bool)
-        has_choice[self._movable] = True
-        for (group, domain), row in rows.items():
+        """No more large pods of a group come to a domain than it may have, with those that stay."""
+        assignment = self._problem.assignment
+        gains = self._gains(rule)
+        for group, domain in sorted(gains):
             there = (rule.group == group) & (rule.domain[assignment] == domain) & (assignment >= 0)
-            others = int((there & leaves & ~has_choice).sum())
-            self._program.limit(row, max(int(rule.limit[group]) - int(there.sum()), 0) + others)
+            others = int((there & self._is_unmodelled).sum())
+            self._program.limit(gains[group, domain], max(int(rule.limit[group]) - int(there.sum()), 0) + others)
+
+    def _limit_skews(self, rule: MaxSkew) -> None:
+        """No domain has so many more pods of a group than another that it is uneven, if the group was even before."""
+        gains, assignment = self._gains(rule), self._problem.assignment
+        for group in sorted({group for group, _ in gains}):
+            members = (rule.group == group) & (assignment >= 0)
+            counts = np.bincount(rule.domain[assignment[members]] + 1, minlength=rule.there.shape[1] + 1)[1:]
+            there = np.flatnonzero(rule.there[group])
+            if not len(there) or counts.max() - counts[there].min() > rule.skew[group]:
+                continue
+            # Each pod of which it is open where it goes may leave the one domain for the other.
+            spare = int(rule.skew[group]) + 2 * int((members & self._is_unmodelled).sum())
+            small = {each.choice: -2 for each in self._all_leaving if members[each.pod] and self._is_small(each.pod)}
+            for domain in range(len(counts)):
+                for other in there[there != domain].tolist():
+                    row = Counter(small)
+                    row.update(gains.get((group, domain), {}))
+                    row.subtract(gains.get((group, other), {}))
+                    self._program.limit(row, spare - int(counts[domain] - counts[other]))
+
+    def _gains(self, rule: AtMost | MaxSkew) -> dict[tuple[int, int], dict[int, int]]:
+        """By group and domain how many more pods are there by each choice; of groups with large pods that come."""
+        gains: dict[tuple[int, int], dict[int, int]] = {}
+        groups = {int(rule.group[each.pod]) for found in self._coming.values() for each in found}
+        for sign, counted in ((1, self._coming), (-1, self._leaving)):
+            for node, found in counted.items():
+                for each in found:
+                    group, domain = int(rule.group[each.pod]), int(rule.domain[node])
+                    if group in groups and min(group, domain) >= 0:
+                        gains.setdefault((group, domain), {})[each.choice] = sign
+        return gains
+
+    def _is_small(self, pod: int) -> bool:
+        return int(self._large.kind[pod]) < 0
+
+    @cached_property
+    def _is_unmodelled(self) -> Bools:
+        """bool[P]: pods that can leave and are on none of the nodes."""
+        others: Bools = self._ceilings.leaves.copy()
+        others[self._movable] = False
+        return others
