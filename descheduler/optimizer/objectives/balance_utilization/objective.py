@@ -19,7 +19,7 @@ from descheduler.optimizer.objectives.balance_utilization.ceilings import Ceilin
 from descheduler.optimizer.objectives.balance_utilization.cover import Cover
 from descheduler.optimizer.objectives.balance_utilization.large_pods import LargePods, large_pods
 from descheduler.optimizer.objectives.balance_utilization.placing import place_covers, place_relief, send_home
-from descheduler.optimizer.objectives.balance_utilization.relief import Relief, least_relief
+from descheduler.optimizer.objectives.balance_utilization.relief import RelaxedPlan, least_relief
 from descheduler.optimizer.problem import Problem
 
 __all__ = ["BalanceUtilization", "BalanceUtilizationGoal"]
@@ -89,7 +89,7 @@ class BalanceUtilizationGoal(PreparedObjective):
         return large_pods(self.ceilings)
 
     @cached_property
-    def _relief(self) -> Relief | None:
+    def _relief(self) -> RelaxedPlan | None:
         """None where the cheapest covers go together: limits let them, and their pods find room as things are."""
         cheapest = np.array([pod for cover in self._covers.values() for pod in cover.chosen], dtype=np.int64)
         if (self._large.kind[cheapest] < 0).all() and MovesLeft(self.problem, _NO_PODS).take(cheapest):

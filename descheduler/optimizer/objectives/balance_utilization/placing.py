@@ -11,12 +11,12 @@ from descheduler.optimizer.arrays import Bools, Ints
 from descheduler.optimizer.moves_left import MovesLeft
 from descheduler.optimizer.objectives.balance_utilization.ceilings import Ceilings
 from descheduler.optimizer.objectives.balance_utilization.large_pods import LargePods
-from descheduler.optimizer.objectives.balance_utilization.relief import Relief
+from descheduler.optimizer.objectives.balance_utilization.relief import RelaxedPlan
 
 __all__ = ["place_covers", "place_relief", "send_home"]
 
 
-def place_relief(ceilings: Ceilings, placement: Arrangement, relief: Relief, large: LargePods) -> None:
+def place_relief(ceilings: Ceilings, placement: Arrangement, relief: RelaxedPlan, large: LargePods) -> None:
     """Moves the pods that leave in `relief`: large ones to their places, once others have left these, then the rest.
 
     Pods that leave these places, and all others, go to the fullest nodes that they fit.
@@ -33,7 +33,9 @@ def place_relief(ceilings: Ceilings, placement: Arrangement, relief: Relief, lar
     send_home(ceilings, placement)
 
 
-def _place_large(ceilings: Ceilings, placement: Arrangement, relief: Relief, pods: list[int], large: LargePods) -> None:
+def _place_large(
+    ceilings: Ceilings, placement: Arrangement, relief: RelaxedPlan, pods: list[int], large: LargePods
+) -> None:
     """Until none can be moved any more: a large pod may wait for another one to leave its place."""
     free = {kind: list(nodes) for kind, nodes in relief.places.items()}
     num_left = -1

@@ -20,7 +20,7 @@ from descheduler.optimizer.objectives.balance_utilization.ceilings import Ceilin
 from descheduler.optimizer.objectives.balance_utilization.large_pods import LargePods, pod_kinds
 from descheduler.optimizer.rules import AtMost, MaxSkew
 
-__all__ = ["Relief", "least_relief"]
+__all__ = ["RelaxedPlan", "least_relief"]
 
 _MOST_DOMAINS = 20
 """Of a topology, for its spread to be a part of the program."""
@@ -29,7 +29,7 @@ _WORK = 1.0
 """Of the program: with 500 nodes some 6 s, after which hardly more is proven."""
 
 
-class Relief(NamedTuple):
+class RelaxedPlan(NamedTuple):
     """`least` is (nodes that are over their ceiling at least, what it costs at least that no more are).
 
     `leaving` are pods with which the program does that, or as much as it was found to do, and `places` the nodes that
@@ -41,11 +41,11 @@ class Relief(NamedTuple):
     places: Mapping[int, Sequence[int]]
 
 
-def least_relief(ceilings: Ceilings, large: LargePods) -> Relief:
+def least_relief(ceilings: Ceilings, large: LargePods) -> RelaxedPlan:
     """What relieves the most nodes, by the fewest and then the cheapest evictions."""
     program = _Program(ceilings, large)
     least = program.least()
-    return Relief(least, program.leaving(), program.places())
+    return RelaxedPlan(least, program.leaving(), program.places())
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +207,7 @@ class _Program:
         return np.minimum(self._ceilings.whole_ceiling, self._capacity)
 
     def least(self) -> tuple[int, int]:
-        """See Relief."""
+        """See RelaxedPlan."""
         program, under = self._program, self._under.values()
         self._limit_usage()
         self._limit_moves()

@@ -20,7 +20,7 @@ import numpy as np
 from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.arrays import Floats, Ints
 from descheduler.optimizer.limits import Budget
-from descheduler.optimizer.objective import Annealer, Model, Neighbourhood, Value, away
+from descheduler.optimizer.objective import Annealer, Model, Neighbourhood, PreparedObjective, Value, away
 from descheduler.optimizer.objectives.reduce_fragmentation import choose_dear_nodes
 from descheduler.optimizer.problem import Problem
 from tests.bench.roadef.reassign.annealing import Annealing
@@ -74,7 +74,7 @@ class Reassign:
         return ReassignGoal(problem, self)
 
 
-class ReassignGoal:
+class ReassignGoal(PreparedObjective):
     """`Reassign` over one problem."""
 
     def __init__(self, problem: Problem, costs: Reassign) -> None:
@@ -166,11 +166,6 @@ class ReassignGoal:
             proportions=np.array(parts, np.float64).reshape(-1, 4),
             between=costs.between,
         )
-
-    def vary(self, placement: Arrangement, rng: np.random.Generator, budget: Budget) -> bool:
-        """No: the annealing is its search."""
-        del placement, rng, budget
-        return False
 
     def neighbourhood(self, placement: Arrangement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
         """A few nodes with all their pods, or some of them."""
