@@ -137,7 +137,7 @@ class PreparedObjective(Guide, Protocol):
         ...
 
     def proposed(self) -> Ints | None:
-        """An assignment that may be worth beginning with, found with the bound; None where there is none."""
+        """An assignment that keeps all rules and may be worth beginning with, found with the bound; None for none."""
         return None
 
     def hold(self, assignment: Ints) -> Problem:

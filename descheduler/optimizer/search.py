@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -50,7 +50,8 @@ class SearchTask:
     """What a search is to do, in this process or another.
 
     start: int64[P], an assignment that keeps the problem's rules, which is bettered; None: the problem's own.
-    hints: assignments, each int64[P], with whose moves a first plan begins; the best of these is gone on with.
+    hint:  int64[P], the assignment of an earlier run, whose moves are tried first; None: there is none.
+    proposed: int64[P], another assignment to begin with, which keeps the rules; None: there is none.
     ties:  when what is left to gain is not worth the rest of the limits; None: never.
     bound: a value that no assignment is better than, where the caller knows one; None: the objective's own.
     """
@@ -60,7 +61,8 @@ class SearchTask:
     limits: Limits
     seed: int
     start: Ints | None = None
-    hints: Sequence[Ints] = ()
+    hint: Ints | None = None
+    proposed: Ints | None = None
     ties: Ties | None = None
     bound: Value | None = None
 
@@ -90,7 +92,7 @@ class Search:
         on_incumbent: Callable[[Incumbent], None] = lambda incumbent: None,
     ) -> None:
         self._objective = task.objective.prepare(task.problem)
-        self._hints, self._ties = task.hints, task.ties
+        self._hint, self._proposed, self._ties = task.hint, task.proposed, task.ties
         self._rng = np.random.default_rng(task.seed)
         self._on_incumbent = on_incumbent
         self.budget = Budget(task.limits, is_cancelled)
@@ -106,11 +108,13 @@ class Search:
         self.incumbent = Incumbent(at, self._objective.value(at), 0.0, 0.0)
 
     def start(self) -> None:
-        """The first plan, on top of what can be made of a hint, bettered by single moves."""
-        start = self._placement.at.copy()
-        for hint in self._hints or [start]:
-            self._placement.reset(start)
-            self._follow(hint)
+        """The first plan, on top of what can be made of the hint or of what is proposed, bettered by single moves."""
+        if self._hint is not None:
+            self._follow(self._hint)
+        self._objective.first_plan(self._placement, self._rng, self.budget)
+        self._offer()
+        if self._proposed is not None:
+            self._placement.reset(self._proposed)
             self._objective.first_plan(self._placement, self._rng, self.budget)
             self._offer()
         climb_by_shifts(self._placement, self._objective, self._dearest_nodes(), self.budget)

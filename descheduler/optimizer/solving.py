@@ -190,14 +190,11 @@ class _Run:
         for number, objective in enumerate(self._objectives):
             if number and start is not None:
                 problem = self._objectives[number - 1].prepare(problem).hold(start)
-            bound, hints = None, [] if hint is None else [hint]
+            bound, proposed = None, None
             if problem is self._problem:
-                prepared = self._prepared[number]
-                bound, proposed = prepared.bound(), prepared.proposed()
-                if proposed is not None:
-                    hints = [*(hints or [problem.assignment if start is None else start]), proposed]
+                bound, proposed = self._prepared[number].bound(), self._prepared[number].proposed()
             found, work, ending = self._search(
-                SearchTask(problem, objective, each, self._seed, start, hints, self._ties, bound)
+                SearchTask(problem, objective, each, self._seed, start, hint, proposed, self._ties, bound)
             )
             self.budget.spend(work)
             self._endings.add(ending)

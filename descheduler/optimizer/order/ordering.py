@@ -5,6 +5,7 @@ Moves that wait for each other in a circle are opened by a bounce: one of the po
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -17,8 +18,8 @@ from descheduler.optimizer.problem import Problem
 
 __all__ = ["Ordered", "order_moves"]
 
-_FEW_MOVES, _MOST_ORDERS = 50, 40
-"""Up to so many moves are tried in so many orders at random, where some are blocked in that of the pods."""
+_MOST_ORDERS, _MOST_STARTED = 40, 2000
+"""Where some moves are blocked in the order of the pods, in so many orders they are tried, and so many are in these."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,8 +45,8 @@ def order_moves(
 ) -> Ordered:
     """The waves that lead from the problem's assignment to `assignment`, as few as a greedy order finds.
 
-    Moves that are in each other's way are left out; few moves are tried in several orders, as one that starts early may
-    take the room that a circle of others needs. `may_bounce` says whether a pod may be moved twice. Pending pods go to
+    Moves that are in each other's way are left out; they are tried in several orders, as one that starts early may take
+    the room that a circle of others needs. `may_bounce` says whether a pod may be moved twice. Pending pods go to
     their nodes as soon as they fit, or after all others where a bounce needs the room that they take.
     """
     order = partial(_order, problem, assignment, max_per_wave or problem.num_pods, may_bounce=may_bounce)
@@ -56,11 +57,23 @@ def order_moves(
     best = min(best, order(pods, pending_last=True), key=lambda each: len(each.blocked))
     moving = np.flatnonzero(assignment != problem.assignment)
     rng = np.random.default_rng(len(moving))
-    for _ in range(_MOST_ORDERS if len(moving) <= _FEW_MOVES else 0):
+    for _ in range(min(_MOST_ORDERS, _MOST_STARTED // len(moving))):
         if not best.blocked:
             break
-        best = min(best, order(rng.permutation(moving), pending_last=False), key=lambda each: len(each.blocked))
+        changed = _changed(moving, best.blocked, rng)
+        found = order(changed, pending_last=False)
+        if len(found.blocked) <= len(best.blocked):
+            best, moving = found, changed
     return best
+
+
+def _changed(order: Ints, blocked: Sequence[int], rng: np.random.Generator) -> Ints:
+    """`order` with one of the pods that are `blocked` in it, and one of all, elsewhere."""
+    pods = order.tolist()
+    for pod in {int(rng.choice(blocked)), int(rng.choice(order))}:
+        pods.remove(pod)
+        pods.insert(int(rng.integers(len(pods) + 1)), pod)
+    return np.array(pods, dtype=np.int64)
 
 
 def _order(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
 import numpy as np
@@ -15,6 +16,9 @@ from descheduler.optimizer.objectives.balance_utilization.relief import RelaxedP
 
 __all__ = ["place_covers", "place_relief", "send_home"]
 
+_ORDERS = 50
+"""In how many orders large pods are tried to be moved."""
+
 
 def place_relief(ceilings: Ceilings, placement: Arrangement, relief: RelaxedPlan, large: LargePods) -> None:
     """Moves the pods that leave in `relief`: large ones to their places, once others have left these, then the rest.
@@ -23,10 +27,10 @@ def place_relief(ceilings: Ceilings, placement: Arrangement, relief: RelaxedPlan
     """
     leaving = np.array(relief.leaving, dtype=np.int64)
     cold, places = np.flatnonzero(~ceilings.was_hot), {node for nodes in relief.places.values() for node in nodes}
-    makes_room = np.isin(placement.origins[leaving], list(places))
+    makes_room, elsewhere = np.isin(placement.origins[leaving], list(places)), np.setdiff1d(cold, list(places))
     is_small = large.kind[leaving] < 0
     for pod in _largest_first(ceilings, leaving[is_small & makes_room]):
-        _place_best(ceilings, placement, pod, np.setdiff1d(cold, list(places)))
+        _place_best(ceilings, placement, pod, elsewhere)
     _place_large(ceilings, placement, relief, _largest_first(ceilings, leaving[~is_small]), large)
     for pod in _largest_first(ceilings, leaving[is_small & ~makes_room]):
         _place_best(ceilings, placement, pod, cold)
@@ -34,11 +38,33 @@ def place_relief(ceilings: Ceilings, placement: Arrangement, relief: RelaxedPlan
 
 
 def _place_large(
-    ceilings: Ceilings, placement: Arrangement, relief: RelaxedPlan, pods: list[int], large: LargePods
+    ceilings: Ceilings, placement: Arrangement, relief: RelaxedPlan, pods: Sequence[int], large: LargePods
 ) -> None:
-    """Until none can be moved any more: a large pod may wait for another one to leave its place."""
-    free = {kind: list(nodes) for kind, nodes in relief.places.items()}
-    num_left = -1
+    """As many as can be moved, one after the other, in one of several orders.
+
+    Pods of a kind are alike, but where they are spread it matters which one leaves which domain for which, and when.
+    """
+    rng = np.random.default_rng(0)
+    best: list[tuple[int, int]] = []
+    for number in range(_ORDERS):
+        order, free = list(pods), {kind: list(nodes) for kind, nodes in relief.places.items()}
+        for each in (order, *free.values()) if number else ():
+            rng.shuffle(each)
+        made = _moved_large(ceilings, placement, order, free, large)
+        for pod, _ in reversed(made):
+            placement.move(pod, int(placement.origins[pod]))
+        best = max(best, made, key=len)
+        if len(best) == len(pods):
+            break
+    for pod, node in best:
+        placement.move(pod, node)
+
+
+def _moved_large(
+    ceilings: Ceilings, placement: Arrangement, pods: list[int], free: Mapping[int, list[int]], large: LargePods
+) -> list[tuple[int, int]]:
+    """The moves, until no further one is open: a large pod may wait for another one to leave its place."""
+    made, num_left = list[tuple[int, int]](), -1
     while num_left != len(pods):
         num_left, waiting = len(pods), list[int]()
         for pod in pods:
@@ -49,7 +75,9 @@ def _place_large(
             else:
                 nodes.remove(node)
                 placement.move(pod, node)
+                made.append((pod, node))
         pods = waiting
+    return made
 
 
 def _fits(ceilings: Ceilings, placement: Arrangement, pod: int, node: int) -> bool:

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import permutations
 from typing import NamedTuple
 
 import numpy as np
@@ -280,22 +281,30 @@ class _Program:
             self._program.limit(gains[group, domain], max(int(rule.limit[group]) - int(there.sum()), 0) + others)
 
     def _limit_skews(self, rule: MaxSkew) -> None:
-        """No domain has so many more pods of a group than another that it is uneven, if the group was even before."""
+        """Of groups that are even before: no domain gets so many more pods than another that they are not.
+
+        Where a single pod makes them uneven, whichever domain it leaves for whichever, all pods stay in their domains.
+        """
         gains, assignment = self._gains(rule), self._problem.assignment
         for group in sorted({group for group, _ in gains}):
             members = (rule.group == group) & (assignment >= 0)
             counts = np.bincount(rule.domain[assignment[members]] + 1, minlength=rule.there.shape[1] + 1)[1:]
-            there = np.flatnonzero(rule.there[group])
-            if not len(there) or counts.max() - counts[there].min() > rule.skew[group]:
+            there = rule.there[group]
+            if not there.any() or counts.max() - counts[there].min() > rule.skew[group]:
+                continue
+            changes = [gains.get((group, domain), {}) for domain in range(len(counts))]
+            small = [each.choice for each in self._all_leaving if members[each.pod] and self._is_small(each.pod)]
+            if (rule.domain >= 0).all() and not _may_change(counts, there, int(rule.skew[group])):
+                for change in changes:
+                    self._program.limit({choice: sign for choice, sign in change.items() if choice not in small}, 0)
                 continue
             # Each pod of which it is open where it goes may leave the one domain for the other.
             spare = int(rule.skew[group]) + 2 * int((members & self._is_unmodelled).sum())
-            small = {each.choice: -2 for each in self._all_leaving if members[each.pod] and self._is_small(each.pod)}
-            for domain in range(len(counts)):
-                for other in there[there != domain].tolist():
-                    row = Counter(small)
-                    row.update(gains.get((group, domain), {}))
-                    row.subtract(gains.get((group, other), {}))
+            for domain, other in permutations(range(len(counts)), 2):
+                if there[other]:
+                    row = Counter(dict.fromkeys(small, -2))
+                    row.update(changes[domain])
+                    row.subtract(changes[other])
                     self._program.limit(row, spare - int(counts[domain] - counts[other]))
 
     def _gains(self, rule: AtMost | MaxSkew) -> dict[tuple[int, int], dict[int, int]]:
@@ -319,3 +328,13 @@ class _Program:
         others: Bools = self._ceilings.leaves.copy()
         others[self._movable] = False
         return others
+
+
+def _may_change(counts: Ints, there: Bools, skew: int) -> bool:
+    """Whether one pod may leave a domain for another one, with so many in each; as `SkewCounts.open_moves`."""
+    for source, target in permutations(range(len(counts)), 2):
+        after = counts.copy()
+        after[[source, target]] += (-1, 1)
+        if counts[source] and after.max() - after[there].min() <= skew:
+            return True
+    return False
