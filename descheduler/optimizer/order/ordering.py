@@ -68,11 +68,11 @@ def order_moves(
 
 
 def _changed(order: Ints, blocked: Sequence[int], rng: np.random.Generator) -> Ints:
-    """`order` with one of the pods that are `blocked` in it, and one of all, elsewhere."""
+    """`order` with one of the pods that are `blocked` in it in front, and another one anywhere."""
     pods = order.tolist()
-    for pod in {int(rng.choice(blocked)), int(rng.choice(order))}:
+    for pod, most in ((int(rng.choice(order)), len(pods)), (int(rng.choice(blocked)), 1)):
         pods.remove(pod)
-        pods.insert(int(rng.integers(len(pods) + 1)), pod)
+        pods.insert(int(rng.integers(most)), pod)
     return np.array(pods, dtype=np.int64)
 
 

@@ -119,3 +119,19 @@ def test_a_move_waits_that_would_take_the_room_that_a_circle_of_others_needs() -
     ordered = order_moves(problem, np.array([2, 2, 1]), may_bounce=False)
 
     assert (ordered.blocked, [[move.pod for move in wave] for wave in ordered.waves]) == ((), [[1], [2], [0]])
+
+
+def test_so_it_does_among_many_other_moves() -> None:
+    others = 100
+    problem = make_problem(
+        need=[[2], [2], [4], *[[1]] * others],
+        capacity=[[2], [4], [6], [others], [others]],
+        assignment=[0, 1, 2, *[3] * others],
+    )
+
+    ordered = order_moves(problem, np.array([2, 2, 1, *[4] * others]), may_bounce=False)
+
+    assert (ordered.blocked, [[move.pod for move in wave if move.pod < 3] for wave in ordered.waves]) == (
+        (),
+        [[1], [2], [0]],
+    )
