@@ -340,6 +340,7 @@ class PlanSearch:
             looks_at_devices=not by_gpu,
             holds_first=args.choose_nodes,
             is_disposable=self._is_disposable if objective.lets_go_nowhere else lambda pod: False,
+            empties_nodes=objective.empties_nodes,
             asked_later=objective.asked_later,
             may_ask=lambda number: number < _ASKED_ANYWAY or self._budget.seconds <= until,
         )

@@ -26,12 +26,22 @@ PODS = [*pods_on("most", 4), *pods_on("many", 3), *pods_on("few", 2)]
 
 
 @pytest.fixture
-def with_time_for(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], Decisions]:
+def limited_to(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
+    """Has planners ask about so many pods, however much time there is."""
+
+    def limit(number: int) -> None:
+        limited = partial(cluster_problem, may_ask=lambda asked: asked < number)
+        monkeypatch.setattr(plan_search, "cluster_problem", lambda *args, may_ask, **others: limited(*args, **others))
+
+    return limit
+
+
+@pytest.fixture
+def with_time_for(limited_to: Callable[[int], None]) -> Callable[[int], Decisions]:
     """What is decided where there is time to ask about so many pods."""
 
     def decisions(number: int) -> Decisions:
-        limited = partial(cluster_problem, may_ask=lambda asked: asked < number)
-        monkeypatch.setattr(plan_search, "cluster_problem", lambda *args, may_ask, **others: limited(*args, **others))
+        limited_to(number)
         return run_objective("consolidateNodes", NODES, PODS)
 
     return decisions
@@ -78,3 +88,23 @@ def test_a_thousand_pods_are_asked_about_however_late_it_is() -> None:
     decisions = run_objective("consolidateNodes", NODES[1:], pods, planner={"timeLimit": "0.001s"})
 
     assert "pod default/most-0 and 1,000 more pods: no time was left" in goal_of(decisions).sentence
+
+
+def test_pods_are_not_asked_about_whose_node_is_not_emptied(limited_to: Callable[[int], None]) -> None:
+    """A pod without an owner stays on the node with the fewest pods."""
+    limited_to(3)
+    stays = make_pod("stays", cpu="1", node="few", owners=[])
+
+    decisions = run_objective("consolidateNodes", NODES, [*PODS, stays])
+
+    assert sorted(evicted(decisions)) == ["many-0", "many-1", "many-2"]
+
+
+def test_a_drain_asks_about_the_pods_of_its_nodes_alone(limited_to: Callable[[int], None]) -> None:
+    limited_to(2)
+    nodes = [make_node("few", cpu="100", unschedulable=True), *NODES[1:]]
+
+    decisions = run_objective("drainNodes", nodes, PODS, args={"nodes": ["few"]})
+
+    assert sorted(evicted(decisions)) == ["few-0", "few-1"]
+    assert (goal_of(decisions).status, goal_of(decisions).search_ended_by) == ("optimal", "")

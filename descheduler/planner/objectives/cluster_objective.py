@@ -45,6 +45,9 @@ class ClusterObjective(ABC):
     is_in_bundles = False
     """Whether the pods of a group are evicted as one bundle, of which whatever carries it out evicts all or none."""
 
+    empties_nodes = False
+    """Whether pods leave a node only all together."""
+
     is_tried_in_orders = False
     """Whether such bundles are asked for in several orders where less comes of them than planned."""
 
@@ -106,7 +109,10 @@ class ClusterObjective(ABC):
         return True
 
     def asked_later(self, node: str) -> float:
-        """In this order pods of nodes are asked about, which takes time in large clusters; the same by default."""
+        """In this order pods of nodes are asked about, which takes time in large clusters; the same by default.
+
+        Infinity where no plan moves pods from the node: they are not asked about.
+        """
         del node
         return 0.0
 

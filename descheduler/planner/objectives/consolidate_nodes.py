@@ -48,7 +48,7 @@ class ConsolidateNodesObjective(ClusterObjective):
 
     name = "ConsolidateNodes"
     noun, state = "node", "in use"
-    is_in_bundles = lets_go_nowhere = True
+    is_in_bundles = lets_go_nowhere = empties_nodes = True
     verb = "emptied"
     """What becomes of nodes, as `why_not` has it."""
 

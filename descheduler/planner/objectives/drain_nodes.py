@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Mapping, Sequence
 from itertools import islice
 
@@ -65,6 +66,10 @@ class DrainNodesObjective(ConsolidateNodesObjective):
             return "; ".join(filter(None, ("no node is to be drained", self._missing_text)))
         have = "has" if len(self._selected) == 1 else "have"
         return f"{counted(len(self._selected), 'node')} to be drained {have} no pods but those of DaemonSets"
+
+    def asked_later(self, node: str) -> float:
+        """Pods of other nodes stay."""
+        return 0.0 if node in self._selected else math.inf
 
     def problem_over(self, cluster: ClusterProblem) -> Problem:
         """Without moves to nodes that are to be drained, now or later, by this plan or by their owner, and without

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import math
 from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
 from itertools import takewhile
@@ -149,6 +150,7 @@ def cluster_problem(
     looks_at_devices: bool = True,
     holds_first: bool = False,
     is_disposable: Callable[[Pod], bool] = lambda pod: False,
+    empties_nodes: bool = False,
     asked_later: Callable[[str], float] = lambda node: 0.0,
     may_ask: Callable[[int], bool] = lambda number: True,
 ) -> ClusterProblem:
@@ -161,7 +163,9 @@ def cluster_problem(
     looks_at_devices: otherwise nodes are open to pods whatever is left of their devices.
     holds_first: whether room is held for replacements while their pods are still there.
     is_disposable: pods that may be moved although their replacement lands nowhere.
-    asked_later: in this order it is asked which nodes are open to the pods of a node.
+    empties_nodes: whether pods leave a node only all together. Of pods beside which another one stays it is not asked
+                   which nodes are open to them: they stay too.
+    asked_later: in this order it is asked which nodes are open to the pods of a node; infinity: never, as they stay.
     may_ask: whether there is time left to ask that of one more pod after so many.
 
     Rules are: required anti-affinity and topology spread of pods among their own kind, and what limits and budgets
@@ -179,14 +183,17 @@ def cluster_problem(
     counted = {Compares.SPREAD} if looks_at_devices else {Compares.SPREAD, Compares.PARTS}
     classes = _Classes(openings, columns, counted)
     may_leave = [pod for pod in placed if _may_leave(pod, evictor, view)]
-    mates = _mates_on_hosts(may_leave)
     later = {node.name: asked_later(node.name) for node in nodes}
+    stay = {pod.node_name for pod in set(placed).difference(may_leave)} if empties_nodes else set[str]()
+    later.update(dict.fromkeys(stay, math.inf))
     in_order = sorted(may_leave, key=lambda pod: later[pod.node_name])
-    in_time = (pod for _, pod in takewhile(lambda numbered: may_ask(numbered[0]), enumerate(in_order)))
+    to_ask = [pod for pod in in_order if later[pod.node_name] < math.inf]
+    mates = _mates_on_hosts(to_ask)
+    in_time = (pod for _, pod in takewhile(lambda numbered: may_ask(numbered[0]), enumerate(to_ask)))
     row_of = {pod: classes.row(pod, mates.get(pod, ())) for pod in in_time}
-    unasked = in_order[len(row_of) :]
-    if unasked:
-        row_of.update(dict.fromkeys(unasked, classes.open_row))
+    unasked = to_ask[len(row_of) :]
+    if len(row_of) < len(in_order):
+        row_of.update(dict.fromkeys(in_order[len(row_of) :], classes.open_row))
     rows = _rows(placed, row_of, is_disposable)
     rows += [classes.row_of_pending(pod, pending) for pod in pending]
     problem = make_problem(
