@@ -42,7 +42,7 @@ _ASKING_SHARE = 0.5
 """Of the seconds that are left, for asking which nodes are open to pods, which takes 20 seconds for 100,000 of them."""
 _ASKED_ANYWAY = 1000
 """So many pods are asked about however late it is."""
-_UNASKED = "no time was left to ask which nodes are open to its replacement (timeLimit)"
+_UNASKED = "no time was left to ask which nodes are open to its replacement"
 _RELAXED_SHARE = 0.1
 """Of the limits, for each plan as if every node had room."""
 _FIRST_OF_CHAINS_SHARE, _LATER_SHARE, _WHOLE_OF_CHAINS_SHARE = 0.4, 0.1, 0.7
@@ -321,7 +321,8 @@ class PlanSearch:
         """The cluster as it is with everything that is booked."""
         args, handle, objective = self._args, self._handle, self._objective
         by_gpu = objective.tells_gpus_apart
-        until = self._budget.seconds + _ASKING_SHARE * max(self._budget.seconds_left, 0.0)
+        budget = self._budget
+        until = budget.seconds + _ASKING_SHARE * max(budget.seconds_left, 0.0)
         cluster = cluster_problem(
             handle.view,
             handle.evictor,
@@ -342,7 +343,7 @@ class PlanSearch:
             is_disposable=self._is_disposable if objective.lets_go_nowhere else lambda pod: False,
             empties_nodes=objective.empties_nodes,
             asked_later=objective.asked_later,
-            may_ask=lambda number: number < _ASKED_ANYWAY or self._budget.seconds <= until,
+            may_ask=lambda number: number < _ASKED_ANYWAY or (budget.seconds <= until and not budget.is_cancelled),
         )
         if by_gpu:
             return with_gpus(cluster, handle.evictor.prover().openings())

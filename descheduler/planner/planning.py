@@ -225,7 +225,7 @@ class Planning:
     def _unasked_text(self, search: PlanSearch, num_evictions: int) -> str:
         """That a plan with evictions is one of some pods alone; one without has said so of each pod."""
         number = len(search.all_moves.unasked) if num_evictions else 0
-        return f"no time was left to ask which nodes are open to {number:,} of the pods (timeLimit)" if number else ""
+        return f"no time was left to ask which nodes are open to {number:,} of the pods" if number else ""
 
     def _pending_pods(self) -> tuple[UnscheduledPod, ...]:
         """The pods that were looked for room, as things are booked."""

@@ -265,6 +265,7 @@ class _Program:
                 )
 
     def _limit_groups(self) -> None:
+        """Rules between pods, as far as large ones come to nodes: it is known where these go."""
         for rule in self._problem.rules:
             if isinstance(rule, AtMost):
                 self._limit_group(rule)
@@ -295,8 +296,7 @@ class _Program:
             changes = [gains.get((group, domain), {}) for domain in range(len(counts))]
             small = [each.choice for each in self._all_leaving if members[each.pod] and self._is_small(each.pod)]
             if (rule.domain >= 0).all() and not _may_change(counts, there, int(rule.skew[group])):
-                for change in changes:
-                    self._program.limit({choice: sign for choice, sign in change.items() if choice not in small}, 0)
+                self._keep_in_domains(rule, group)
                 continue
             # Each pod of which it is open where it goes may leave the one domain for the other.
             spare = int(rule.skew[group]) + 2 * int((members & self._is_unmodelled).sum())
@@ -306,6 +306,18 @@ class _Program:
                     row.update(changes[domain])
                     row.subtract(changes[other])
                     self._program.limit(row, spare - int(counts[domain] - counts[other]))
+
+    def _keep_in_domains(self, rule: MaxSkew, group: int) -> None:
+        """No more large pods of a kind come to a domain than leave nodes of it."""
+        rows: dict[tuple[int, int], dict[int, int]] = {}
+        for sign, counted in ((1, self._coming), (-1, self._leaving)):
+            for node, found in counted.items():
+                for each in found:
+                    if rule.group[each.pod] == group and not self._is_small(each.pod):
+                        key = int(self._large.kind[each.pod]), int(rule.domain[node])
+                        rows.setdefault(key, {})[each.choice] = sign
+        for row in rows.values():
+            self._program.limit(row, 0)
 
     def _gains(self, rule: AtMost | MaxSkew) -> dict[tuple[int, int], dict[int, int]]:
         """By group and domain how many more pods are there by each choice; of groups with large pods that come."""
