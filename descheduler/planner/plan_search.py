@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 import numpy as np
 
+from descheduler.eviction.request_check import Allowance
 from descheduler.eviction.strategy_handle import StrategyHandle
-from descheduler.model.node import ZONE_LABEL, Node
+from descheduler.model.node import Node
 from descheduler.optimizer.arrays import PENDING, Ints
 from descheduler.optimizer.limits import Budget, Ending, Limits
 from descheduler.optimizer.objective import Objective
@@ -25,7 +25,9 @@ from descheduler.planner.last_plan import PlannedTargets
 from descheduler.planner.objectives.cluster_objective import ClusterObjective
 from descheduler.planner.problem.cluster_problem import ClusterProblem, cluster_problem
 from descheduler.planner.problem.disposable_pods import disposable_pods, with_nowhere
-from descheduler.planner.problem.disruption_cost import disruption_costs, most_of_ties
+from descheduler.planner.problem.disruption_cost import most_of_ties
+from descheduler.planner.problem.open_nodes import Asking
+from descheduler.planner.refusals import Refusals
 from descheduler.planner.stopping_limits import stopping_limits
 from descheduler.planner.trials import PlanOver, Trial, Trials
 
@@ -55,10 +57,6 @@ _ENDINGS: tuple[tuple[Ending, SearchEnd], ...] = (
     ("work", "workLimit"),
 )
 """What may end a search, the worst for equal plans first, and what reports call it."""
-_MOST_REFUSALS_OF_CHAINS, _MOST_REFUSALS_AS_SCHEDULED = 2, 3
-"""After so many a pod stays, of a chain, or where the plan counts with the scheduler's choice of nodes."""
-_MOST_REFUSED_NODES = 2
-"""After so many a pod with a chosen node is not moved to the zones of the next ones."""
 _MOST_PLANS_IN_VAIN, _MOST_PLANS_IN_VAIN_AT_FIGURE = 4, 2
 """After so many that were no better than those before them it is enough: of any, and of those that reach the figure."""
 _MOST_EARLY_DROPS_IN_VAIN, _MOST_DROPS_IN_VAIN = 8, 30
@@ -92,14 +90,12 @@ class PlanSearch:
         self._on_progress = on_progress
         self._budget = Budget(self._limits(), handle.search.is_cancelled)
         self._is_disposable = disposable_pods(handle)
-        self._kept: set[PodIdentity] = set()
-        self._num_refused: Counter[PodIdentity] = Counter()
+        self._refusals = Refusals(objective, nodes, chooses_nodes=args.choose_nodes)
         self.against: dict[PodIdentity, str] = {}
         self.plans: list[Solution] = []
         self.trials: list[Trial] = []
-        self._closed: defaultdict[PodIdentity, set[str]] = defaultdict(set)
         self.all_moves = self._with_all_moves()
-        self.cluster = self._without_refused(self.all_moves)
+        self.cluster = self._refusals.without_refused(self.all_moves)
         self.against.update(dict.fromkeys(self.all_moves.unasked, _UNASKED))
         problem, stated = self._whole(self.all_moves)
         self.bound = objective.bound_of(stated.prepare(problem).bound())
@@ -117,8 +113,8 @@ class PlanSearch:
         if self.trials:
             if self._budget.is_over or self._is_best_proven:
                 return
-            self._kept.clear()
-            self.cluster = self._without_refused(self.all_moves)
+            self._refusals.forget_pods()
+            self.cluster = self._refusals.without_refused(self.all_moves)
         self._search(self._whole, self.cluster.assignment_with(last), self._limits_of, self._args.workers)
         if self._objective.is_planned_further:
             self._improve(self.best, _MOST_DROPS_IN_VAIN)
@@ -204,7 +200,7 @@ class PlanSearch:
         refused: Mapping[PodIdentity, str] = {}
         while not found or not (self._is_late or self._is_settled(found, refused)):
             if found:
-                self.cluster, hint = self._without_refused(self.all_moves), self.plans[-1].assignment
+                self.cluster, hint = self._refusals.without_refused(self.all_moves), self.plans[-1].assignment
             stated = state(self.cluster)
             if stated is None:
                 return
@@ -216,10 +212,10 @@ class PlanSearch:
                 trial = self._improve(trial, _MOST_EARLY_DROPS_IN_VAIN)
             found.append(trial)
             refused = {**_still_refused(whole, trial), **trial.refused}
-            self._keep(refused, trial)
+            self._refusals.add(refused, trial)
             if not refused:
                 refused = self._poor(trial)
-                self._kept.update(refused)
+                self._refusals.keep(refused)
             self.against.update(refused)
 
     def _take(self, trial: Trial) -> None:
@@ -248,33 +244,6 @@ class PlanSearch:
             trial = tried if found <= known else trial
         return trial
 
-    def _keep(self, refused: Collection[PodIdentity], trial: Trial) -> None:
-        """Has later plans go without what was refused: moves to nodes or zones, or pods where targets are only wishes.
-
-        Moves are refused for what others of the same plan do, mostly, or for the nodes or the zone that they lead to.
-        """
-        to_blame = [pod for pod in refused if pod not in trial.companions]
-        self._num_refused.update(to_blame)
-        if not (self._args.choose_nodes or self._objective.scheduled_share):
-            self._kept.update(to_blame)
-            return
-        cluster = trial.cluster
-        targets = {identity_of(cluster.pods[move.pod]): cluster.nodes[move.target] for move in trial.plan.moves}
-        is_chain = self._objective.is_planned_further
-        times = _MOST_REFUSALS_OF_CHAINS if is_chain else _MOST_REFUSALS_AS_SCHEDULED
-        may_stay = is_chain or not self._args.choose_nodes
-        for pod in to_blame:
-            if pod not in targets or (may_stay and self._num_refused[pod] >= times):
-                self._kept.add(pod)
-            elif not is_chain:
-                by_zone = self._num_refused[pod] > _MOST_REFUSED_NODES
-                self._closed[pod] |= self._zone_of(targets[pod]) if by_zone else {targets[pod]}
-
-    def _zone_of(self, name: str) -> frozenset[str]:
-        """The nodes in the zone of this one, or in none where it is in none."""
-        zones = {node.name: node.labels.get(ZONE_LABEL) for node in self._nodes}
-        return frozenset({name}.union(other for other, zone in zones.items() if zone == zones.get(name)))
-
     def _plan_further(self, targets: PlannedTargets) -> PlanOver | None:
         """A plan for what is left as things are booked on trial; None where nothing is, or time is over.
 
@@ -283,7 +252,7 @@ class PlanSearch:
         """
         if self._budget.is_over or not (self._objective.is_planned_further and self._objective.figure()):
             return None
-        cluster = self._without_refused(self._with_all_moves())
+        cluster = self._refusals.without_refused(self._with_all_moves())
         share = _AGAIN_SHARE if targets else min(_LATER_SHARE, _SHARE_OF_POD_LEFT * self._objective.figure())
         hint = cluster.assignment_with(targets)
         return self._solve(cluster, *self._whole(cluster), self._budget.share(share), hint, 1), cluster
@@ -307,47 +276,43 @@ class PlanSearch:
             return True
         return self.is_proven(trial.figure, trial.cost, trial.num_evictions)
 
-    def _without_refused(self, cluster: ClusterProblem) -> ClusterProblem:
-        """Without pods and moves that were refused or not asked about: no bound may be of this."""
-        names = np.array(cluster.nodes)
-        refused = (
-            ((number,), np.isin(names, list(self._closed[identity_of(pod)])))
-            for number, pod in enumerate(cluster.pods if self._closed else ())
-            if identity_of(pod) in self._closed
-        )
-        return cluster.where_stay(self._kept | cluster.unasked).without_moves(refused)
-
     def _with_all_moves(self) -> ClusterProblem:
         """The cluster as it is with everything that is booked."""
         args, handle, objective = self._args, self._handle, self._objective
         by_gpu = objective.tells_gpus_apart
-        budget = self._budget
-        until = budget.seconds + _ASKING_SHARE * max(budget.seconds_left, 0.0)
         cluster = cluster_problem(
-            handle.view,
-            handle.evictor,
+            handle,
             self._nodes,
-            counts=self._objective.counts_pod,
-            pending=self._objective.pending(),
-            most=None if args.max_evictions is None else args.max_evictions - handle.evictor.num_leaving,
-            most_text=f"maxEvictions ({args.max_evictions})",
-            cost_of=partial(
-                disruption_costs,
-                weights=args.disruption_cost,
-                view=handle.view,
-                now=handle.now,
-                ends_owner=handle.evictor.prover().ends_owner,
+            Asking(
+                order=objective.asked_later,
+                by_whole_nodes=objective.empties_nodes,
+                may_go_on=self._asks_until(),
+                looks_at_devices=not by_gpu,
             ),
-            looks_at_devices=not by_gpu,
+            weights=args.disruption_cost,
+            counts=objective.counts_pod,
+            pending=objective.pending(),
+            most=self._most_evictions(),
             holds_first=args.choose_nodes,
             is_disposable=self._is_disposable if objective.lets_go_nowhere else lambda pod: False,
-            empties_nodes=objective.empties_nodes,
-            asked_later=objective.asked_later,
-            may_ask=lambda number: number < _ASKED_ANYWAY or (budget.seconds <= until and not budget.is_cancelled),
         )
         if by_gpu:
             return with_gpus(cluster, handle.evictor.prover().openings())
         return with_nowhere(cluster, self._is_disposable) if objective.lets_go_nowhere else cluster
+
+    def _asks_until(self) -> Callable[[int], bool]:
+        """Whether there is time to ask about one more pod, from now on."""
+        budget = self._budget
+        until = budget.seconds + _ASKING_SHARE * max(budget.seconds_left, 0.0)
+        return lambda number: number < _ASKED_ANYWAY or (budget.seconds <= until and not budget.is_cancelled)
+
+    def _most_evictions(self) -> Allowance | None:
+        """What `maxEvictions` leaves."""
+        most = self._args.max_evictions
+        if most is None:
+            return None
+        left = most - self._handle.evictor.num_leaving
+        return Allowance(lambda _: True, lambda _: left, name=f"maxEvictions ({most})")
 
     def _limits(self) -> Limits:
         """Of all plans together, and of trying them out."""

@@ -10,7 +10,7 @@ import pytest
 from descheduler.model.pod import Pod
 from descheduler.plan.decisions import Decisions
 from descheduler.planner import plan_search
-from descheduler.planner.problem.cluster_problem import cluster_problem
+from descheduler.planner.problem.open_nodes import Asking
 from tests.builders import make_node, make_pod
 from tests.planner.runs import goal_of, run_objective
 from tests.strategies.runs import evicted
@@ -30,8 +30,8 @@ def limited_to(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
     """Has planners ask about so many pods, however much time there is."""
 
     def limit(number: int) -> None:
-        limited = partial(cluster_problem, may_ask=lambda asked: asked < number)
-        monkeypatch.setattr(plan_search, "cluster_problem", lambda *args, may_ask, **others: limited(*args, **others))
+        limited = partial(Asking, may_go_on=lambda asked: asked < number)
+        monkeypatch.setattr(plan_search, "Asking", lambda may_go_on, **others: limited(**others))
 
     return limit
 

@@ -14,23 +14,12 @@ from descheduler.optimizer.rules import MoveLimit
 __all__ = ["move_limits"]
 
 
-def move_limits(
-    pods: Sequence[Pod],
-    num_placed: int,
-    allowances: Sequence[Allowance],
-    max_evictions: int | None,
-    max_evictions_text: str = "",
-) -> list[MoveLimit]:
-    """A rule for each of `allowances`, and one for all evictions together unless `max_evictions` is None.
-
-    `max_evictions_text` is what reports call that one.
+def move_limits(pods: Sequence[Pod], num_placed: int, allowances: Iterable[Allowance]) -> list[MoveLimit]:
+    """A rule for each of `allowances`.
 
     Only the first `num_placed` of `pods` count: the others are pending, and are placed without an eviction.
     """
-    total = (
-        [] if max_evictions is None else [Allowance(lambda _: True, lambda _: max_evictions, name=max_evictions_text)]
-    )
-    return [_limit(pods, num_placed, allowance) for allowance in (*allowances, *total)]
+    return [_limit(pods, num_placed, allowance) for allowance in allowances]
 
 
 def _limit(pods: Sequence[Pod], num_placed: int, allowance: Allowance) -> MoveLimit:

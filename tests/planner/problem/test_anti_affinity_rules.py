@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from descheduler.planner.problem.cluster_problem import anti_affinity_rules
+from descheduler.planner.problem.anti_affinity_rules import anti_affinity_rules
 from tests.builders import make_node, make_pod, required_anti_affinity
 
 NODES = [make_node(name, cpu="10", labels={"zone": zone}) for name, zone in (("a", "1"), ("b", "1"), ("c", "2"))]

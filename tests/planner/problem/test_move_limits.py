@@ -5,6 +5,7 @@ from __future__ import annotations
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.eviction.placement_verification.in_any_order import NOTHING_HELD_BACK
 from descheduler.eviction.placement_verification.order_check import OrderCheck
+from descheduler.eviction.request_check import Allowance
 from descheduler.optimizer.problem import Problem, make_problem
 from descheduler.planner.problem.move_limits import move_limits
 from descheduler.planner.stopping_limits import stopping_limits
@@ -18,8 +19,8 @@ POLICY = load_policy(verified({"objectives": [{"makeRoom": {}}]}), REGISTRY)
 
 
 def limited_by_order() -> Problem:
-    allowances = OrderCheck(POLICY.profiles, HELD_BACK).allowances(0)
-    rules = move_limits(PODS, 2, allowances, max_evictions=2, max_evictions_text="maxEvictions (2)")
+    total = Allowance(lambda _: True, lambda _: 2, name="maxEvictions (2)")
+    rules = move_limits(PODS, 2, [*OrderCheck(POLICY.profiles, HELD_BACK).allowances(0), total])
     return make_problem([[1]] * 3, [[3]], [0, 0, 0], rules=rules)
 
 

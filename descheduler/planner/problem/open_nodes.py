@@ -1,0 +1,131 @@
+"""Which nodes are open to pods. Asking takes time in large clusters: there is an order, and an end where it is over."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+from typing import NamedTuple
+
+import numpy as np
+
+from descheduler.model.node import HOSTNAME_LABEL
+from descheduler.model.pod import Pod
+from descheduler.optimizer.arrays import Bools, Ints
+from descheduler.placement.framework.scheduling_plugin import Compares
+from descheduler.placement.landings.openings import Openings
+from descheduler.planner.problem.anti_affinity_rules import terms_against_own_kind
+
+__all__ = ["Asked", "Asking", "OpenNodes"]
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """How it is asked which nodes are open to pods.
+
+    order:            of their nodes, by name, the least first; infinity for one from which no plan moves pods: they are
+                      not asked about.
+    by_whole_nodes:   whether pods leave a node only all together: none is asked about beside which another one stays.
+    may_go_on:        whether there is time to ask about one more pod after so many.
+    looks_at_devices: otherwise nodes are open to pods whatever is left of their devices.
+    """
+
+    order: Callable[[str], float]
+    by_whole_nodes: bool
+    may_go_on: Callable[[int], bool]
+    looks_at_devices: bool
+
+
+class Asked(NamedTuple):
+    """`row_of` pods that may be moved, None where the replacement lands nowhere for certain.
+
+    There was no time to ask about the `unasked` ones among them: their row is open everywhere.
+    """
+
+    row_of: Mapping[Pod, int | None]
+    unasked: Sequence[Pod]
+
+
+class OpenNodes:
+    """The rows of `allowed` over the nodes at `columns` of `openings`. Pods share one to which the same are open.
+
+    Row 0 is open nowhere.
+    """
+
+    def __init__(self, openings: Openings, columns: Ints, asking: Asking) -> None:
+        self._openings = openings
+        self._asking = asking
+        self._counted = frozenset({Compares.SPREAD} if asking.looks_at_devices else {Compares.SPREAD, Compares.PARTS})
+        self._columns = columns
+        self._rows: dict[bytes, int] = {}
+        self._known: dict[int, tuple[Bools, int]] = {}
+        """By id of a mask, which lives as long as it is known here: the id of one that is gone is given to others."""
+        self._unions: dict[tuple[int, int], tuple[Bools, Bools, Bools]] = {}
+        """By the ids of two masks their union, and both."""
+        self._masks: list[Bools] = [np.zeros(len(columns), dtype=bool)]
+
+    @property
+    def allowed(self) -> Bools:
+        """bool[K, N]."""
+        return np.array(self._masks)
+
+    def asked(self, placed: Iterable[Pod], may_leave: Sequence[Pod]) -> Asked:
+        """The rows of the `placed` pods that `may_leave`."""
+        later = self._later(placed, may_leave)
+        in_order = sorted(may_leave, key=lambda pod: later[pod.node_name])
+        to_ask = [pod for pod in in_order if later[pod.node_name] < math.inf]
+        mates = _mates_on_hosts(to_ask)
+        in_time = takewhile(lambda numbered: self._asking.may_go_on(numbered[0]), enumerate(to_ask))
+        row_of = {pod: self._row_with(pod, mates.get(pod, ())) for _, pod in in_time}
+        unasked = to_ask[len(row_of) :]
+        if len(row_of) < len(in_order):
+            everywhere = self._row_of_columns(np.ones(len(self._columns), dtype=bool))
+            row_of.update(dict.fromkeys(in_order[len(row_of) :], everywhere))
+        return Asked(row_of, unasked)
+
+    def row_of_pending(self, pod: Pod, others: Sequence[Pod]) -> int | None:
+        """The row of a pending pod, which may be placed together with `others`; None where no move helps it."""
+        return self._row_of(self._openings.open_to_pending(pod, others))
+
+    def _later(self, placed: Iterable[Pod], may_leave: Collection[Pod]) -> Mapping[str, float]:
+        """By node of the placed pods the order in which it is asked about its own."""
+        later = {name: self._asking.order(name) for name in {pod.node_name for pod in placed}}
+        if self._asking.by_whole_nodes:
+            later.update((pod.node_name, math.inf) for pod in set(placed).difference(may_leave))
+        return later
+
+    def _row_with(self, pod: Pod, mates: tuple[Pod, ...]) -> int | None:
+        """The row of a pod; None for one whose replacement lands nowhere for certain.
+
+        Nodes are open to it from which `mates`, itself among them, may leave: a rule counts who is there.
+        """
+        mask = self._openings.open_to(pod, self._counted)
+        later = self._openings.open_to(pod, self._counted, mates) if len(mates) > 1 else None
+        if mask is None or later is None:
+            return self._row_of(mask)
+        return self._row_of(self._unions.setdefault((id(mask), id(later)), (mask | later, mask, later))[0])
+
+    def _row_of(self, mask: Bools | None) -> int | None:
+        if mask is None:
+            return None
+        if id(mask) not in self._known:
+            self._known[id(mask)] = mask, self._row_of_columns(mask[self._columns])
+        return self._known[id(mask)][1]
+
+    def _row_of_columns(self, found: Bools) -> int:
+        key = found.tobytes()
+        if key not in self._rows:
+            self._rows[key] = len(self._masks)
+            self._masks.append(found)
+        return self._rows[key]
+
+
+def _mates_on_hosts(may_leave: Iterable[Pod]) -> Mapping[Pod, tuple[Pod, ...]]:
+    """By pod all those, itself too, that keep apart from each other on hosts: a host opens to one as another leaves."""
+    groups: dict[Hashable, list[Pod]] = {}
+    for pod in may_leave:
+        for term in terms_against_own_kind(pod):
+            if term.topology_key == HOSTNAME_LABEL:
+                groups.setdefault((pod.namespace, term.selector), []).append(pod)
+    return {pod: mates for mates in map(tuple, groups.values()) for pod in mates}
