@@ -35,7 +35,7 @@ from descheduler.optimizer.parts import UNLIMITED, Parts
 from descheduler.optimizer.problem import Problem, make_problem
 from descheduler.optimizer.rules import AtMost, MaxSkew, MinDomains, MoveLimit, Together
 from descheduler.optimizer.search import Ties
-from descheduler.optimizer.solving import ReplayError, SearchProgress, Solution, find_assignment, solve
+from descheduler.optimizer.solving import ReplayError, SearchProgress, Solution, solve
 
 __all__ = [
     "UNLIMITED",
@@ -59,7 +59,6 @@ __all__ = [
     "Solution",
     "Ties",
     "Together",
-    "find_assignment",
     "make_problem",
     "replay",
     "solve",

@@ -126,7 +126,7 @@ class Guide(Protocol):
 
 
 class PreparedObjective(Guide, Protocol):
-    """An objective over one problem, to inherit from. All but `proposed` and `vary` has to be given."""
+    """An objective over one problem, to inherit from. All but `proposed`, `annealing` and `vary` has to be given."""
 
     def value(self, assignment: Ints) -> Value:
         """How good the assignment is."""
@@ -140,13 +140,6 @@ class PreparedObjective(Guide, Protocol):
         """An assignment that keeps all rules and may be worth beginning with, found with the bound; None for none."""
         return None
 
-    def hold(self, assignment: Ints) -> Problem:
-        """The problem with constraints that keep the objective's figures, but for costs, as good as there.
-
-        For objectives that come after this one. Raises ValueError where no constraint does.
-        """
-        ...
-
     def first_plan(self, placement: Arrangement, rng: np.random.Generator, budget: Budget) -> None:
         """Moves pods to a good placement within a second or so, or until `budget` is over; keeps every rule."""
         ...
@@ -157,7 +150,8 @@ class PreparedObjective(Guide, Protocol):
 
     def annealing(self, placement: Arrangement, rng: np.random.Generator) -> Annealer | None:
         """An annealing of the placement; None where single moves and swaps do not better it step by step."""
-        ...
+        del placement, rng
+        return None
 
     def vary(self, placement: Arrangement, rng: np.random.Generator, budget: Budget) -> bool:
         """Betters the placement by a search of its own until `budget` is over; False where there is no such search."""
@@ -175,11 +169,6 @@ class PreparedObjective(Guide, Protocol):
 
 class Objective(Protocol):
     """What an operator chooses."""
-
-    @property
-    def levels(self) -> tuple[str, ...]:
-        """What each figure of a value counts, in an operator's words."""
-        ...
 
     def prepare(self, problem: Problem) -> PreparedObjective:
         """The objective over this problem. Raises ValueError where its arrays do not fit the problem's."""

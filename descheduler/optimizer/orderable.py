@@ -10,7 +10,7 @@ import numpy as np
 from descheduler.optimizer.arrays import Ints
 from descheduler.optimizer.limits import Limits
 from descheduler.optimizer.objective import Value
-from descheduler.optimizer.order.ordering import Ordered
+from descheduler.optimizer.order.ordering import Ordered, order_moves
 from descheduler.optimizer.problem import Problem
 from descheduler.optimizer.rules import MoveLimit
 
@@ -20,26 +20,25 @@ __all__ = ["OrderSearch"]
 @dataclasses.dataclass(frozen=True)
 class OrderSearch:
     """What it takes to search `problem` again: the best assignment within limits from a hint, the best one of a small
-    problem to which an order leads (None: it is not small), the value of an assignment, and its order."""
+    problem to which an order leads (None: it is not small), and the value of an assignment."""
 
     problem: Problem
     search: Callable[[Problem, Limits, Ints | None], Ints]
     search_in_order: Callable[[], Ints | None]
     value: Callable[[Ints], Value]
-    order: Callable[[Problem, Ints], Ordered]
 
     def best(self, assignment: Ints, limits: Limits) -> Ordered:
         """The best plan found, beginning with that of the moves to `assignment` that can be made.
 
         Where some are blocked, two more are searched within `limits` each, and a third one of a small problem.
         """
-        ordered = self.order(self.problem, assignment)
+        ordered = order_moves(self.problem, assignment)
         if not ordered.blocked:
             return ordered
         plans = [ordered, *self._careful(ordered, limits)]
         in_order = self.search_in_order()
         if in_order is not None:
-            plans.append(self.order(self.problem, in_order))
+            plans.append(order_moves(self.problem, in_order))
         return min(plans, key=self._value)
 
     def _value(self, ordered: Ordered) -> Value:
@@ -53,10 +52,10 @@ class OrderSearch:
         """
         problem = self.problem
         careful = dataclasses.replace(problem, both_ends=np.ones_like(problem.both_ends))
-        yield self.order(problem, self.search(careful, limits, ordered.assignment))
+        yield order_moves(problem, self.search(careful, limits, ordered.assignment))
         if not problem.both_ends.any():
             after = _problem_after(problem, ordered.assignment)
-            yield ordered.then(self.order(after, self.search(after, limits, None)))
+            yield ordered.then(order_moves(after, self.search(after, limits, None)))
 
 
 def _problem_after(problem: Problem, reached: Ints) -> Problem:

@@ -49,7 +49,6 @@ class Ties:
 class SearchTask:
     """What a search is to do, in this process or another.
 
-    start: int64[P], an assignment that keeps the problem's rules, which is bettered; None: the problem's own.
     hint:  int64[P], the assignment of an earlier run, whose moves are tried first; None: there is none.
     proposed: int64[P], another assignment to begin with, which keeps the rules; None: there is none.
     ties:  when what is left to gain is not worth the rest of the limits; None: never.
@@ -60,7 +59,6 @@ class SearchTask:
     objective: Objective
     limits: Limits
     seed: int
-    start: Ints | None = None
     hint: Ints | None = None
     proposed: Ints | None = None
     ties: Ties | None = None
@@ -99,7 +97,7 @@ class Search:
         self._work_on_whole = self._work_varied = self._work_solved = 0.0
         self._varies = True
         self._annealing: Annealer | None = None
-        self._placement = Arrangement(task.problem, task.start)
+        self._placement = Arrangement(task.problem)
         self._num_pods = _FIRST
         self.is_closed = False
         self._tied_at: float | None = None

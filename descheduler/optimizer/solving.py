@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from descheduler.optimizer.arrays import Ints
 from descheduler.optimizer.cp_sat.solve import solve_neighbourhood
 from descheduler.optimizer.limits import Budget, Ending, Limits
 from descheduler.optimizer.objective import Neighbourhood, Objective, Value
-from descheduler.optimizer.order.ordering import Ordered, order_moves
+from descheduler.optimizer.order.ordering import Ordered
 from descheduler.optimizer.order.replay import replay
 from descheduler.optimizer.order.waves import Reassignment
 from descheduler.optimizer.orderable import OrderSearch
@@ -21,7 +20,7 @@ from descheduler.optimizer.problem import Problem
 from descheduler.optimizer.search import Incumbent, Search, SearchTask, Ties
 from descheduler.optimizer.workers import search_in_processes
 
-__all__ = ["ReplayError", "SearchProgress", "Solution", "find_assignment", "solve"]
+__all__ = ["ReplayError", "SearchProgress", "Solution", "solve"]
 
 _SHARE_BEFORE_ORDER = 0.85
 """Of the limits; the rest is for two searches more where not all moves of the first can be put in order."""
@@ -49,16 +48,14 @@ class SearchProgress:
 class Solution:
     """Moves in waves that lead to `assignment` (int64[P]).
 
-    `levels` says what the figures of `value`, of `value_before` and of `bound` (no plan is better) count. `num_bounces`
-    of the moves only make way for others. `seconds` is for all of it, `first_seconds` until the first plan that was
-    better than doing nothing (0.0: none was), `work` as in `Limits`. `endings` are what ended its searches. `is_closed`
-    says that no assignment to these arrays is better; other than the bound, this goes by all of their rules.
+    `value`, `value_before` and `bound` (no plan is better) are the objective's figures. `seconds` is for all of it,
+    `first_seconds` until the first plan that was better than doing nothing (0.0: none was), `work` as in `Limits`.
+    `endings` are what ended its searches. `is_closed` says that no assignment to these arrays is better; other than the
+    bound, this goes by all of their rules.
     """
 
     assignment: Ints
     waves: tuple[tuple[Reassignment, ...], ...]
-    num_bounces: int
-    levels: tuple[str, ...]
     value_before: Value
     value: Value
     bound: Value
@@ -86,69 +83,34 @@ class Solution:
         return (self.value[-1] - self.bound[-1]) / max(abs(self.bound[-1]), 1)
 
 
-def find_assignment(
-    problem: Problem,
-    objectives: Objective | Sequence[Objective],
-    limits: Limits,
-    *,
-    seed: int = 0,
-    num_workers: int = 1,
-    hint: Ints | None = None,
-    is_cancelled: Callable[[], bool] = lambda: False,
-    on_progress: Callable[[SearchProgress], None] = lambda progress: None,
-) -> Ints:
-    """The best assignment found, int64[P], of which no order may lead there. Arguments as in `solve`."""
-    return _Run(problem, objectives, limits, seed, num_workers, None, is_cancelled, on_progress).search(
-        problem, limits, hint
-    )
-
-
 def solve(
     problem: Problem,
-    objectives: Objective | Sequence[Objective],
+    objective: Objective,
     limits: Limits,
     *,
     seed: int = 0,
     num_workers: int = 1,
     hint: Ints | None = None,
     ties: Ties | None = None,
-    max_per_wave: int | None = None,
-    may_bounce: bool = True,
     is_cancelled: Callable[[], bool] = lambda: False,
     on_progress: Callable[[SearchProgress], None] = lambda progress: None,
 ) -> Solution:
     """The best plan found within `limits`, put in an order that can be carried out, and replayed.
 
-    objectives: one, or several, of which each is bettered as far as those before it stay as good. They share the time.
     hint: the assignment of an earlier run, whose moves are tried first.
-    ties: of a single objective, when what is left to gain is worth a small share of the limits only; None: never.
-    max_per_wave: how many moves run together at most.
-    may_bounce: whether a pod may be moved twice, to make way in between.
+    ties: when what is left to gain is worth a small share of the limits only; None: never.
     With a limit of work and none of time, equal arguments give equal plans; more workers give others.
     Raises ValueError for an objective that does not fit the problem, and ReplayError for a defect of the optimizer.
     """
-    run = _Run(problem, objectives, limits, seed, num_workers, ties, is_cancelled, on_progress)
-    order = partial(order_moves, max_per_wave=max_per_wave, may_bounce=may_bounce)
+    run = _Run(problem, objective, limits, seed, num_workers, ties, is_cancelled, on_progress)
     found = run.search(problem, limits.scaled(_SHARE_BEFORE_ORDER), hint)
-    again = OrderSearch(problem, run.search, run.search_in_order, run.value, order)
-    ordered = again.best(found, limits.scaled((1.0 - _SHARE_BEFORE_ORDER) / 2))
+    ordered = OrderSearch(problem, run.search, run.search_in_order, run.prepared.value).best(
+        found, limits.scaled((1.0 - _SHARE_BEFORE_ORDER) / 2)
+    )
     faults = replay(problem, ordered.waves, ordered.assignment)
     if faults:
         raise ReplayError("; ".join(faults[:5]))
-    return run.plan(ordered, is_closed=run.value(ordered.assignment) <= run.least)
-
-
-def _joint_value(values: Sequence[Value]) -> Value:
-    """The figures of several objectives, and of their last ones, the costs, the largest: it holds for all of them.
-
-    Costs are equal where they are values, and each a bound of the same sum where they are bounds.
-    """
-    firsts = [figure for value in values for figure in value[:-1]]
-    return (*firsts, max(value[-1] for value in values))
-
-
-def _levels(objectives: Sequence[Objective]) -> tuple[str, ...]:
-    return (*(level for objective in objectives for level in objective.levels[:-1]), objectives[-1].levels[-1])
+    return run.plan(ordered)
 
 
 class _Run:
@@ -157,7 +119,7 @@ class _Run:
     def __init__(
         self,
         problem: Problem,
-        objectives: Objective | Sequence[Objective],
+        objective: Objective,
         limits: Limits,
         seed: int,
         num_workers: int,
@@ -165,51 +127,37 @@ class _Run:
         is_cancelled: Callable[[], bool],
         on_progress: Callable[[SearchProgress], None],
     ) -> None:
-        self._problem = problem
-        self._objectives = tuple(objectives) if isinstance(objectives, Sequence) else (objectives,)
+        self._problem, self._objective = problem, objective
         self._seed, self._num_workers, self._ties = seed, num_workers, ties
         self._is_cancelled, self._on_progress = is_cancelled, on_progress
         self.budget = Budget(limits, is_cancelled)
-        self._prepared = [objective.prepare(problem) for objective in self._objectives]
-        self._before = self.value(problem.assignment)
-        self._bound = _joint_value([prepared.bound() for prepared in self._prepared])
+        self.prepared = objective.prepare(problem)
+        self._before = self.prepared.value(problem.assignment)
+        self._bound = self.prepared.bound()
         self._best = self._before
         self._first_seconds = 0.0
         self._endings = set[Ending]()
-        self.least: Value = ()
+        self._least: Value = ()
         """What no assignment is better than, where one search of one process has proven that; else less than any."""
 
-    def value(self, assignment: Ints) -> Value:
-        """All objectives' figures, costs once at the end."""
-        return _joint_value([prepared.value(assignment) for prepared in self._prepared])
-
     def search(self, problem: Problem, limits: Limits, hint: Ints | None) -> Ints:
-        """The best assignment, objective after objective; `problem` is the run's, or one with more constraints."""
-        start = None
-        each = limits.scaled(1.0 / len(self._objectives))
-        for number, objective in enumerate(self._objectives):
-            if number and start is not None:
-                problem = self._objectives[number - 1].prepare(problem).hold(start)
-            bound, proposed = None, None
-            if problem is self._problem:
-                bound, proposed = self._prepared[number].bound(), self._prepared[number].proposed()
-            found, work, ending = self._search(
-                SearchTask(problem, objective, each, self._seed, start, hint, proposed, self._ties, bound)
-            )
-            self.budget.spend(work)
-            self._endings.add(ending)
-            start, hint = found.assignment, None
-        return problem.assignment if start is None else start
+        """The best assignment to `problem`, which is the run's, or one with more constraints."""
+        bound, proposed = (self._bound, self.prepared.proposed()) if problem is self._problem else (None, None)
+        found, work, ending = self._search(
+            SearchTask(problem, self._objective, limits, self._seed, hint, proposed, self._ties, bound)
+        )
+        self.budget.spend(work)
+        self._endings.add(ending)
+        return found.assignment
 
     def search_in_order(self) -> Ints | None:
-        """The best assignment of a small problem to which some order of moves leads; None where it is not small, or
-        has several objectives."""
+        """The best assignment of a small problem to which some order of moves leads; None where it is not small."""
         problem, pods = self._problem, np.flatnonzero(self._problem.evictable)
-        if len(self._prepared) > 1 or len(pods) ** 2 * problem.num_nodes > _MOST_IN_ORDER:
+        if len(pods) ** 2 * problem.num_nodes > _MOST_IN_ORDER:
             return None
         placement, limits = Arrangement(problem), self.budget.share(_SHARE_IN_ORDER)
         solved = solve_neighbourhood(
-            self._prepared[0],
+            self.prepared,
             placement,
             Neighbourhood(np.arange(problem.num_nodes), pods),
             work_limit=float("inf") if limits.work is None else limits.work,
@@ -231,13 +179,13 @@ class _Run:
         search = Search(task, is_cancelled=self._is_cancelled, on_incumbent=self._note)
         search.start()
         search.improve(search.budget)
-        if search.is_closed and task.problem is self._problem and len(self._objectives) == 1:
-            self.least = search.incumbent.value
+        if search.is_closed and task.problem is self._problem:
+            self._least = search.incumbent.value
         return search.incumbent, search.budget.spent, search.budget.ending
 
     def _note(self, incumbent: Incumbent) -> None:
-        """Tells of an incumbent that is better by all objectives together than those before it."""
-        value = self.value(incumbent.assignment)
+        """Tells of an incumbent that is better than those of all searches before it."""
+        value = self.prepared.value(incumbent.assignment)
         if value >= self._best:
             return
         seconds = self.budget.seconds
@@ -246,19 +194,18 @@ class _Run:
         num_moves = len(self._problem.moved(incumbent.assignment))
         self._on_progress(SearchProgress(value, self._bound, num_moves, seconds))
 
-    def plan(self, ordered: Ordered, *, is_closed: bool) -> Solution:
+    def plan(self, ordered: Ordered) -> Solution:
         """What came of the run, once it is replayed."""
+        value = self.prepared.value(ordered.assignment)
         return Solution(
             assignment=ordered.assignment,
             waves=ordered.waves,
-            num_bounces=ordered.num_bounces,
-            levels=_levels(self._objectives),
             value_before=self._before,
-            value=self.value(ordered.assignment),
+            value=value,
             bound=self._bound,
             seconds=self.budget.seconds,
             first_seconds=self._first_seconds,
             work=self.budget.spent,
             endings=frozenset(self._endings),
-            is_closed=is_closed,
+            is_closed=value <= self._least,
         )

@@ -349,7 +349,6 @@ class PlanSearch:
             num_workers=num_workers,
             hint=hint,
             ties=Ties(self.least_evictions, most_of_ties(self.least_evictions)) if is_whole else None,
-            may_bounce=False,
             is_cancelled=is_cancelled,
             on_progress=self._note,
         )

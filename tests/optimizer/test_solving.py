@@ -12,8 +12,6 @@ from descheduler.optimizer import (
     ConsolidateNodes,
     Limits,
     MoveLimit,
-    Problem,
-    ReduceFragmentation,
     SearchProgress,
     Solution,
     make_problem,
@@ -67,30 +65,6 @@ def test_cancelled_search_returns_the_best_plan_so_far() -> None:
 
     assert plan.value == seen[-1].value
     assert plan.value < plan.value_before
-
-
-def test_second_objective_keeps_what_the_first_has_reached() -> None:
-    world = make_balance_world(nodes=30, seed=3, mean_ratio=0.35)
-    balance, consolidate = BalanceUtilization(world.ceiling), ConsolidateNodes(world.ceiling)
-
-    plan = solve(_all_evictable(world), [balance, consolidate], Limits(work=2.0))
-
-    assert plan.levels == ("nodes over target", "nodes in use", "eviction cost")
-    assert plan.value[0] == 0
-    assert plan.value[1] < plan.value_before[1]
-    assert plan.bound <= plan.value
-
-
-def test_objective_that_no_constraint_keeps_has_to_be_the_last() -> None:
-    world = make_balance_world(nodes=10, seed=3, mean_ratio=0.35)
-    defragment = ReduceFragmentation(resource=0, classes=np.array([[4000, 0]]))
-
-    with pytest.raises(ValueError, match="ReduceFragmentation has to be the last objective"):
-        solve(world.problem, [defragment, BalanceUtilization(world.ceiling)], Limits(work=0.01))
-
-
-def _all_evictable(world: ArrayWorld) -> Problem:
-    return dataclasses.replace(world.problem, evictable=np.ones(world.problem.num_pods, bool))
 
 
 def test_move_limits_hold() -> None:

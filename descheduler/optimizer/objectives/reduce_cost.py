@@ -40,11 +40,6 @@ class ReduceCost:
 
     rate: Floats
 
-    @property
-    def levels(self) -> tuple[str, ...]:
-        """Prices first, then evictions."""
-        return ("cost of requests", "eviction cost")
-
     def prepare(self, problem: Problem) -> ReduceCostGoal:
         """Raises ValueError where the rates are not of the problem's nodes, or below 0, or nodes share parts."""
         problem.refuse_parts("ReduceCost")
@@ -146,12 +141,6 @@ class ReduceCostGoal(PreparedObjective):
             is_open[kind, self._tier[fits]] = True
         return is_open
 
-    def hold(self, assignment: Ints) -> Problem:
-        """Raises ValueError: no constraint of a problem is about a sum of prices."""
-        raise ValueError(
-            "ReduceCost has to be the last objective: those after it may move pods to where they cost more"
-        )
-
     def node_cost(self, nodes: Ints, usage: Floats) -> Floats:
         """What is used of the nodes, at their rates."""
         rate = self._rate[nodes]
@@ -171,9 +160,6 @@ class ReduceCostGoal(PreparedObjective):
             home = int(placement.origins[pod])
             if self._saved[self._kind[pod], self._tier[placement.at[pod]]] <= 0 and placement.is_open(pod, home):
                 placement.move(pod, home)
-
-    def annealing(self, placement: Arrangement, rng: np.random.Generator) -> None:
-        """None: neighbourhoods are closed quickly."""
 
     def neighbourhood(self, placement: Arrangement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
         """Pods that have a cheaper tier, with some nodes of such tiers; None where no pod has one."""

@@ -42,11 +42,6 @@ class ReduceFragmentation:
     classes: Ints
     weight: Ints | None = None
 
-    @property
-    def levels(self) -> tuple[str, ...]:
-        """Fragments first, then evictions."""
-        return ("capacity stranded", "eviction cost")
-
     def prepare(self, problem: Problem) -> ReduceFragmentationGoal:
         """Raises ValueError for classes of other resources than the problem's, or that need none of `resource`."""
         if self.classes.shape[1:] != (problem.num_resources,):
@@ -90,12 +85,6 @@ class ReduceFragmentationGoal(PreparedObjective):
             stranded += weight * stranded_for(need, self._resource, free)
         return stranded
 
-    def hold(self, assignment: Ints) -> Problem:
-        """Raises ValueError: a sum over nodes is not kept by a constraint of the problem."""
-        raise ValueError(
-            "ReduceFragmentation has to be the last objective: what it gains is not kept by those after it"
-        )
-
     def node_cost(self, nodes: Ints, usage: Floats) -> Floats:
         """One unit stranded counts more than all evictions together."""
         return self._stranded(nodes, usage) * self._unit
@@ -110,9 +99,6 @@ class ReduceFragmentationGoal(PreparedObjective):
 
     def tidy(self, placement: Arrangement) -> None:
         """Nothing: each move pays for itself."""
-
-    def annealing(self, placement: Arrangement, rng: np.random.Generator) -> None:
-        """None: single moves rarely change the figure."""
 
     def neighbourhood(self, placement: Arrangement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
         """Nodes that strand much, with both nodes of some moved pods, whose moves may be spent elsewhere."""

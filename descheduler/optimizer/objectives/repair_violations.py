@@ -63,11 +63,6 @@ class RepairViolations:
 
     weight: Ints
 
-    @property
-    def levels(self) -> tuple[str, ...]:
-        """Misplaced pods first, then evictions."""
-        return ("misplaced pods", "eviction cost")
-
     def prepare(self, problem: Problem) -> RepairViolationsGoal:
         """Raises ValueError where the weights are not of the problem's pods, or negative."""
         if self.weight.shape != (problem.num_pods,):
@@ -95,12 +90,6 @@ class RepairViolationsGoal(PreparedObjective):
         stuck = np.setdiff1d(self._misplaced.pods, movable, assume_unique=True)
         return int(self._misplaced.weight[stuck].sum()), int(self._problem.cost[movable].sum())
 
-    def hold(self, assignment: Ints) -> Problem:
-        """Raises ValueError: a pod's old node is always open to it, whatever its class."""
-        raise ValueError(
-            "RepairViolations has to be the last objective: pods may return to their nodes for those after it"
-        )
-
     def node_cost(self, nodes: Ints, usage: Floats) -> Floats:
         """Nothing: what counts is where single pods are."""
         return np.zeros(usage.shape[1:])
@@ -121,9 +110,6 @@ class RepairViolationsGoal(PreparedObjective):
             home = int(placement.origins[pod])
             if placement.is_open(pod, home):
                 placement.move(pod, home)
-
-    def annealing(self, placement: Arrangement, rng: np.random.Generator) -> None:
-        """None: single moves rarely change the figure."""
 
     def neighbourhood(self, placement: Arrangement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
         """Misplaced pods with nodes on which they might fit; None at the bound."""

@@ -1,17 +1,12 @@
-"""The order in which a plan is carried out: waves in which both ends hold every pod that moves.
-
-Moves that wait for each other in a circle are opened by a bounce: one of the pods waits on a third node.
-"""
+"""The order in which a plan is carried out: waves in which both ends hold every pod that moves."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
-from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.arrays import PENDING, Ints
 from descheduler.optimizer.order.waves import Reassignment, WaveState
 from descheduler.optimizer.problem import Problem
@@ -24,44 +19,40 @@ _MOST_ORDERS, _MOST_STARTED = 40, 2000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ordered:
-    """Waves of moves that run together, and how many of these are bounces.
+    """Waves of moves that run together.
 
     `assignment`, int64[P], is where they lead. Pods that no order brings to where they were to go are `blocked`.
     """
 
     waves: tuple[tuple[Reassignment, ...], ...]
-    num_bounces: int
     blocked: tuple[int, ...]
     assignment: Ints
 
     def then(self, later: Ordered) -> Ordered:
         """These waves and those of `later`, which begin where these lead."""
-        waves = (*self.waves, *later.waves)
-        return Ordered(waves, self.num_bounces + later.num_bounces, later.blocked, later.assignment)
+        return Ordered((*self.waves, *later.waves), later.blocked, later.assignment)
 
 
-def order_moves(
-    problem: Problem, assignment: Ints, *, max_per_wave: int | None = None, may_bounce: bool = True
-) -> Ordered:
+def order_moves(problem: Problem, assignment: Ints) -> Ordered:
     """The waves that lead from the problem's assignment to `assignment`, as few as a greedy order finds.
 
     Moves that are in each other's way are left out; they are tried in several orders, as one that starts early may take
-    the room that a circle of others needs. `may_bounce` says whether a pod may be moved twice. Pending pods go to
-    their nodes as soon as they fit, or after all others where a bounce needs the room that they take.
+    the room that a circle of others needs. Pending pods go to their nodes as soon as they fit, or after all others
+    where that blocks fewer moves.
     """
-    order = partial(_order, problem, assignment, max_per_wave or problem.num_pods, may_bounce=may_bounce)
     pods = np.arange(problem.num_pods)
-    best = order(pods, pending_last=False)
+    best = _order(problem, assignment, pods)
     if not any(problem.assignment[pod] != PENDING for pod in best.blocked):
         return best
-    best = min(best, order(pods, pending_last=True), key=lambda each: len(each.blocked))
+    is_pending = problem.assignment == PENDING
+    best = min(best, _order(problem, assignment, pods[~is_pending], pods), key=lambda each: len(each.blocked))
     moving = np.flatnonzero(assignment != problem.assignment)
     rng = np.random.default_rng(len(moving))
     for _ in range(min(_MOST_ORDERS, _MOST_STARTED // len(moving))):
         if not best.blocked:
             break
         changed = _changed(moving, best.blocked, rng)
-        found = order(changed, pending_last=False)
+        found = _order(problem, assignment, changed)
         if len(found.blocked) <= len(best.blocked):
             best, moving = found, changed
     return best
@@ -76,63 +67,41 @@ def _changed(order: Ints, blocked: Sequence[int], rng: np.random.Generator) -> I
     return np.array(pods, dtype=np.int64)
 
 
-def _order(
-    problem: Problem, assignment: Ints, max_per_wave: int, pods: Ints, *, may_bounce: bool, pending_last: bool
-) -> Ordered:
-    """The waves where `pods` start in that order, as far as they can."""
-    ordering = _Ordering(problem, assignment, max_per_wave)
-    if pending_last:
-        ordering.run(pods[problem.assignment[pods] != PENDING], may_bounce=may_bounce)
-    return ordering.run(pods, may_bounce=may_bounce)
+def _order(problem: Problem, assignment: Ints, *parts: Ints) -> Ordered:
+    """The waves where the pods of each part start in its order, as far as they can, after those of the part before."""
+    ordering = _Ordering(problem, assignment)
+    waiting = [ordering.run(pods) for pods in parts]
+    return Ordered(tuple(ordering.waves), tuple(waiting[-1]), ordering.assignment)
 
 
 class _Ordering:
-    """Wave by wave towards `target`."""
+    """`waves` of moves towards `target`, which lead to `assignment`."""
 
-    def __init__(self, problem: Problem, target: Ints, max_per_wave: int) -> None:
-        self._waves = WaveState(problem)
-        self._placement = self._waves.placement
+    def __init__(self, problem: Problem, target: Ints) -> None:
+        self._state = WaveState(problem)
         self._target = target
-        self._max_per_wave = max_per_wave
-        self._found: list[tuple[Reassignment, ...]] = []
-        self._num_bounces = 0
-        self._has_bounced: set[int] = set()
+        self.waves: list[tuple[Reassignment, ...]] = []
 
-    def run(self, pods: Ints, *, may_bounce: bool) -> Ordered:
-        """Goes on with those of the pods that are not where they are to go; all that was ordered until then."""
-        waiting = pods[self._target[pods] != self._placement.at[pods]].tolist()
-        while waiting and (self._wave(waiting) or (may_bounce and self._bounce(waiting))):
-            waiting = [pod for pod in waiting if self._placement.at[pod] != self._target[pod]]
-        return Ordered(tuple(self._found), self._num_bounces, tuple(waiting), self._placement.at)
+    @property
+    def assignment(self) -> Ints:
+        """int64[P], where the pods are after all waves."""
+        return self._state.placement.at
 
-    def _wave(self, waiting: list[int]) -> bool:
+    def run(self, pods: Ints) -> Sequence[int]:
+        """Goes on with those of the pods that are not where they are to go; those that are not at the end."""
+        waiting: list[int] = pods[self._target[pods] != self.assignment[pods]].tolist()
+        while waiting and self._wave(waiting):
+            waiting = [pod for pod in waiting if self.assignment[pod] != self._target[pod]]
+        return waiting
+
+    def _wave(self, waiting: Sequence[int]) -> bool:
         """Starts every move of `waiting` that can, in that order; whether there was one."""
-        self._waves.begin()
+        self._state.begin()
         wave: list[Reassignment] = []
         for pod in waiting:
             target = int(self._target[pod])
-            if len(wave) < self._max_per_wave and self._waves.can_start(pod, target):
-                wave.append(self._waves.start(pod, target))
+            if self._state.can_start(pod, target):
+                wave.append(self._state.start(pod, target))
         if wave:
-            self._found.append(tuple(wave))
+            self.waves.append(tuple(wave))
         return bool(wave)
-
-    def _bounce(self, waiting: list[int]) -> bool:
-        """Parks the first pod of a circle that fits somewhere else; each pod at most once."""
-        nodes = np.arange(self._placement.problem.num_nodes)
-        for pod in waiting:
-            if pod in self._has_bounced or self._placement.at[pod] == PENDING:
-                continue
-            is_open = self._placement.open_moves(np.array([pod]), nodes)[0]
-            if is_open.any():
-                self._has_bounced.add(pod)
-                self._num_bounces += 1
-                self._waves.begin()
-                self._found.append((self._waves.start(pod, _roomiest(self._placement, nodes[is_open])),))
-                return True
-        return False
-
-
-def _roomiest(placement: Arrangement, nodes: Ints) -> int:
-    """The node whose scarcest resource is least scarce."""
-    return int(nodes[np.argmax(placement.free_shares(nodes).min(axis=0))])

@@ -25,7 +25,6 @@ def with_drains(plan: Solution, drains: Sequence[Drain], goal: ConsolidateNodesG
         plan,
         assignment=assignment,
         waves=tuple(map(_wave, drains)),
-        num_bounces=0,
         value=goal.value(assignment),
         seconds=plan.seconds + budget.seconds,
         work=plan.work + budget.spent,

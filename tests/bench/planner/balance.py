@@ -37,7 +37,7 @@ def _line(plan: Solution, world: ArrayWorld) -> str:
     return (
         f"{world.problem.num_pods:,} pods, nodes over {over_before} -> {over}, evictions {evictions} "
         f"(bound {plan.bound[1]}), first plan {plan.first_seconds:.2f} s of {plan.seconds:.1f} s, "
-        f"{len(plan.waves)} waves, {plan.num_bounces} bounces"
+        f"{len(plan.waves)} waves"
     )
 
 

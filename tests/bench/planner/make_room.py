@@ -35,7 +35,7 @@ def report(*, nodes: int, seeds: Sequence[int], limits: Limits, num_workers: int
             print(
                 f"{nodes} {name} {seed}: {ours} of {pending} pending pods placed with {plan.value[1]} evictions "
                 f"(at most {pending - plan.bound[0]} fit, by at least {plan.bound[1]}), greedy {landed} with {moves}; "
-                f"{plan.seconds:.1f} s, {len(plan.waves)} waves, {plan.num_bounces} bounces",
+                f"{plan.seconds:.1f} s, {len(plan.waves)} waves",
                 flush=True,
             )
             totals += (pending, ours, plan.value[1], landed, moves)

@@ -56,10 +56,7 @@ def _moves(problem: Problem, plan: Solution) -> str:
 
 
 def _line(plan: Solution) -> str:
-    return (
-        f"first plan {plan.first_seconds:.1f} s of {plan.seconds:.1f} s, {len(plan.waves)} waves, "
-        f"{plan.num_bounces} bounces"
-    )
+    return f"first plan {plan.first_seconds:.1f} s of {plan.seconds:.1f} s, {len(plan.waves)} waves"
 
 
 def move_one_by_one(problem: Problem, objective: ReduceGpuFragmentation, seed: int) -> Ints:

@@ -27,8 +27,8 @@ def report(*, seeds: Sequence[int], limits: Limits, num_workers: int) -> None:
         free = int((problem.part_capacity - problem.usage(problem.assignment))[:, 0].sum())
         print(
             f"vmr2l {seed}: {problem.num_pods:,} pods, {short.value_before[0]} of {free} free cores stranded -> "
-            f"{short.value[0]} with {short.value[1]} pods moved in {short.seconds:.1f} s ({len(short.waves)} waves, "
-            f"{short.num_bounces} bounces); {best.value[0]} in {best.seconds:.0f} s "
+            f"{short.value[0]} with {short.value[1]} pods moved in {short.seconds:.1f} s ({len(short.waves)} waves); "
+            f"{best.value[0]} in {best.seconds:.0f} s "
             f"({short.value[0] / max(best.value[0], 1):.3f} of it); best single moves {greedy.value[0]}",
             flush=True,
         )

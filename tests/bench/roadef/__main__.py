@@ -11,11 +11,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-from descheduler.optimizer import Limits, find_assignment
+from descheduler.optimizer import Limits
 from descheduler.optimizer.arrays import Ints
 from descheduler.optimizer.order.ordering import order_moves
 from tests.bench.roadef.files import Instance, read_instance, write_assignment
 from tests.bench.roadef.published import BEST
+from tests.bench.roadef.searching import find_assignment
 
 
 def main() -> None:
@@ -55,13 +56,8 @@ def _solve(path: Path, out: Path, options: argparse.Namespace) -> float:
     """The normalised gap of the instance to its published best; 0 where none is known."""
     instance = read_instance(path.parent, path.name)
     prepared = instance.objective.prepare(instance.problem)
-    found = find_assignment(
-        instance.problem,
-        instance.objective,
-        Limits(seconds=options.seconds),
-        seed=options.seed,
-        num_workers=options.workers,
-    )
+    limits = Limits(seconds=options.seconds)
+    found = find_assignment(instance, limits, seed=options.seed, num_workers=options.workers)
     write_assignment(out, found)
     before, cost = prepared.value(instance.problem.assignment)[0], prepared.value(found)[0]
     gap = 100 * (cost - BEST.get(path.name, cost)) / before
@@ -78,9 +74,7 @@ def _solve(path: Path, out: Path, options: argparse.Namespace) -> float:
 def _report_order(instance: Instance, found: Ints) -> None:
     ordered = order_moves(instance.problem, found)
     moves = len(instance.problem.moved(found))
-    print(
-        f"  {moves} moves in {len(ordered.waves)} waves, {ordered.num_bounces} bounces, {len(ordered.blocked)} blocked"
-    )
+    print(f"  {moves} moves in {len(ordered.waves)} waves, {len(ordered.blocked)} blocked")
 
 
 def _check(checker: Path, path: Path, out: Path, cost: int) -> None:

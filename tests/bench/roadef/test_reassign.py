@@ -7,10 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from descheduler.optimizer import Limits, find_assignment
+from descheduler.optimizer import Limits
 from descheduler.optimizer.arrangement import Arrangement
 from tests.bench.roadef.files import Instance, read_instance, write_assignment
 from tests.bench.roadef.random_instances import cost_of, random_instance
+from tests.bench.roadef.searching import find_assignment
 from tests.optimizer.tiny import is_feasible
 
 pytestmark = [pytest.mark.rest, pytest.mark.xdist_group("compiled annealing")]
@@ -32,7 +33,7 @@ def test_search_betters_the_cost_and_keeps_the_rules_and_the_bound() -> None:
         instance = random_instance(seed)
         prepared = instance.objective.prepare(instance.problem)
 
-        found = find_assignment(instance.problem, instance.objective, Limits(work=0.1))
+        found = find_assignment(instance, Limits(work=0.1))
 
         assert is_feasible(instance.problem, found)
         assert prepared.bound() <= prepared.value(found) < prepared.value(instance.problem.assignment)
@@ -42,7 +43,7 @@ def test_search_betters_the_cost_and_keeps_the_rules_and_the_bound() -> None:
 def test_same_seed_and_work_give_the_same_assignment() -> None:
     instance = random_instance(5, pods=300, nodes=8)
 
-    first, second = (find_assignment(instance.problem, instance.objective, Limits(work=0.5), seed=3) for _ in range(2))
+    first, second = (find_assignment(instance, Limits(work=0.5), seed=3) for _ in range(2))
 
     np.testing.assert_array_equal(first, second)
     assert (first != instance.problem.assignment).any()

@@ -60,6 +60,6 @@ def test_moves_that_wait_for_each_other_do_not_cost_all_the_rest() -> None:
     """Of the best assignment found nothing can be put in order: its pods go in circles."""
     problem = make_stranded_world(nodes=20, seed=10, pending_ratio=0.4)
 
-    plan = solve(problem, MakeRoom(), Limits(work=0.5), may_bounce=False)
+    plan = solve(problem, MakeRoom(), Limits(work=0.5))
 
     assert plan.value_before[0] - plan.value[0] >= land_greedily(problem)[0]

@@ -9,7 +9,6 @@ import pytest
 
 from descheduler.optimizer import (
     Limits,
-    MakeRoom,
     Problem,
     ReduceGpuFragmentation,
     Solution,
@@ -150,5 +149,3 @@ def test_objective_that_does_not_fit_the_problem_is_named() -> None:
         _OBJECTIVE.prepare(make_problem([[1, 1]], [[4, 4]], [0]))
     with pytest.raises(ValueError, match=r"weight: shape \(2,\), expected \(4,\)"):
         dataclasses.replace(_OBJECTIVE, weight=np.array([1, 2])).prepare(problem)
-    with pytest.raises(ValueError, match="ReduceGpuFragmentation has to be the last objective"):
-        solve(problem, [_OBJECTIVE, MakeRoom()], Limits(work=0.01))

@@ -164,6 +164,6 @@ def test_a_plan_that_can_be_carried_out_is_found_where_fewer_moves_wait_for_each
         allowed=[[False, True, False, False], [True, False, True, False], [False, False, False, True]],
     )
 
-    plan = solve(problem, RepairViolations(np.array([1, 1, 0])), Limits(work=1.0), may_bounce=False)
+    plan = solve(problem, RepairViolations(np.array([1, 1, 0])), Limits(work=1.0))
 
     assert (plan.value, plan.assignment.tolist()) == ((0, 3), [1, 2, 3])

@@ -1,4 +1,4 @@
-"""Waves: both ends hold a pod while it moves, circles are opened by a bounce, and what has no order is said."""
+"""Waves: both ends hold a pod while it moves, and moves that wait for each other in a circle are blocked."""
 
 from __future__ import annotations
 
@@ -24,16 +24,6 @@ def test_move_into_room_that_another_leaves_waits_for_the_next_wave() -> None:
     assert ordered.waves == ((Reassignment(1, 1, 2),), (Reassignment(0, 0, 1),))
 
 
-def test_two_pods_that_change_places_need_a_third_node() -> None:
-    problem = make_problem([[3], [3]], [[4], [4], [4]], [0, 1])
-
-    ordered = order_moves(problem, np.array([1, 0]))
-
-    assert ordered.num_bounces == 1
-    assert [move.target for wave in ordered.waves for move in wave] == [2, 0, 1]
-    assert replay(problem, ordered.waves, np.array([1, 0])) == []
-
-
 def test_circle_without_a_third_node_is_blocked() -> None:
     problem = make_problem([[3], [3]], [[4], [4]], [0, 1])
 
@@ -43,20 +33,12 @@ def test_circle_without_a_third_node_is_blocked() -> None:
 
 
 def test_pending_pod_waits_where_a_circle_needs_its_room() -> None:
-    problem = make_problem([[3], [3], [4]], [[4], [4], [4]], [0, 1, -1])
+    problem = make_problem([[4], [3], [3]], [[4], [7]], [-1, 0, 1])
 
-    ordered = order_moves(problem, np.array([1, 0, 2]))
+    ordered = order_moves(problem, np.array([1, 1, 0]))
 
-    assert [(move.pod, move.target) for wave in ordered.waves for move in wave] == [(0, 2), (1, 0), (0, 1), (2, 2)]
-    assert (ordered.num_bounces, ordered.blocked) == (1, ())
-
-
-def test_wave_has_at_most_as_many_moves_as_told() -> None:
-    problem = make_problem([[1]] * 5, [[9], [9]], [0] * 5)
-
-    ordered = order_moves(problem, np.ones(5, np.int64), max_per_wave=2)
-
-    assert [len(wave) for wave in ordered.waves] == [2, 2, 1]
+    assert [(move.pod, move.target) for wave in ordered.waves for move in wave] == [(1, 1), (2, 0), (0, 1)]
+    assert ordered.blocked == ()
 
 
 def test_anti_affine_pod_waits_until_the_other_has_left() -> None:
@@ -104,19 +86,11 @@ def test_replay_names_rules_that_get_worse_and_none_that_stay_broken() -> None:
     ]
 
 
-def test_circle_is_blocked_where_no_pod_may_be_moved_twice() -> None:
-    problem = make_problem([[3], [3]], [[4], [4], [4]], [0, 1])
-
-    ordered = order_moves(problem, np.array([1, 0]), may_bounce=False)
-
-    assert (ordered.waves, ordered.num_bounces, ordered.blocked) == ((), 0, (0, 1))
-
-
 def test_a_move_waits_that_would_take_the_room_that_a_circle_of_others_needs() -> None:
     """Pod 0 fits node 2 at once, but then pod 1 does not, which has to make way for pod 2."""
     problem = make_problem(need=[[2], [2], [4]], capacity=[[2], [4], [6]], assignment=[0, 1, 2])
 
-    ordered = order_moves(problem, np.array([2, 2, 1]), may_bounce=False)
+    ordered = order_moves(problem, np.array([2, 2, 1]))
 
     assert (ordered.blocked, [[move.pod for move in wave] for wave in ordered.waves]) == ((), [[1], [2], [0]])
 
@@ -129,7 +103,7 @@ def test_so_it_does_among_many_other_moves() -> None:
         assignment=[0, 1, 2, *[3] * others],
     )
 
-    ordered = order_moves(problem, np.array([2, 2, 1, *[4] * others]), may_bounce=False)
+    ordered = order_moves(problem, np.array([2, 2, 1, *[4] * others]))
 
     assert (ordered.blocked, [[move.pod for move in wave if move.pod < 3] for wave in ordered.waves]) == (
         (),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -42,11 +41,6 @@ class BalanceUtilization:
     """
 
     ceiling: Ints
-
-    @property
-    def levels(self) -> tuple[str, ...]:
-        """Nodes first, then evictions."""
-        return ("nodes over target", "eviction cost")
 
     def prepare(self, problem: Problem) -> BalanceUtilizationGoal:
         """Raises ValueError where `ceiling` is not of the problem's nodes and resources, or nodes share parts."""
@@ -104,12 +98,6 @@ class BalanceUtilizationGoal(PreparedObjective):
         place_relief(self.ceilings, placement, self._relief, self._large)
         return placement.at
 
-    def hold(self, assignment: Ints) -> Problem:
-        """Nodes that are under their ceiling have no more capacity than that."""
-        ceiling = np.minimum(self.ceilings.ceiling.T.astype(np.int64), self.problem.capacity)
-        over = np.asarray((self.problem.usage(assignment) > ceiling).any(axis=1))
-        return dataclasses.replace(self.problem, capacity=np.where(over[:, None], self.problem.capacity, ceiling))
-
     def node_cost(self, nodes: Ints, usage: Floats) -> Floats:
         """Being over counts more than all evictions together, and each hundredth of a node more than one eviction.
 
@@ -135,9 +123,6 @@ class BalanceUtilizationGoal(PreparedObjective):
     def tidy(self, placement: Arrangement) -> None:
         """Pods whose old node is over its ceiling with or without them go home."""
         send_home(self.ceilings, placement)
-
-    def annealing(self, placement: Arrangement, rng: np.random.Generator) -> None:
-        """None: single moves rarely change the figure."""
 
     def neighbourhood(self, placement: Arrangement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
         """Hot nodes with nodes that have room; None at the bound."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -48,11 +47,6 @@ class ConsolidateNodes:
     protected: Bools | None = None
     receives: Bools | None = None
 
-    @property
-    def levels(self) -> tuple[str, ...]:
-        """Nodes first, then evictions."""
-        return ("nodes in use", "eviction cost")
-
     def prepare(self, problem: Problem) -> ConsolidateNodesGoal:
         """Raises ValueError where the arrays are not of the problem's nodes, or nodes share parts."""
         problem.refuse_parts("ConsolidateNodes")
@@ -96,12 +90,6 @@ class ConsolidateNodesGoal(PreparedObjective):
     def _most_emptied(self) -> tuple[int, int]:
         return most_emptied(self._drains, self._weight)
 
-    def hold(self, assignment: Ints) -> Problem:
-        """Nodes that are emptied have no capacity."""
-        used = np.zeros(self._problem.num_nodes, bool)
-        used[assignment[assignment >= 0]] = True
-        return dataclasses.replace(self._problem, capacity=np.where(used[:, None], self._problem.capacity, 0))
-
     def scheduled(
         self, first: Iterable[int], scheduler: MostAllocated, budget: Budget, rng: np.random.Generator
     ) -> list[Drain]:
@@ -134,9 +122,6 @@ class ConsolidateNodesGoal(PreparedObjective):
             home = int(self._problem.assignment[pod])
             if not is_emptied[home] and placement.is_open(pod, home):
                 placement.move(pod, home)
-
-    def annealing(self, placement: Arrangement, rng: np.random.Generator) -> None:
-        """None: single moves rarely change the figure."""
 
     def vary(self, placement: Arrangement, rng: np.random.Generator, budget: Budget) -> bool:
         """Other drains than those of the placement, as long as no less is emptied."""

@@ -38,11 +38,6 @@ class MakeRoom:
     weight: Ints | None = None
     gang: Ints | None = None
 
-    @property
-    def levels(self) -> tuple[str, ...]:
-        """Pending pods first, then evictions."""
-        return ("pods pending", "eviction cost")
-
     def prepare(self, problem: Problem) -> MakeRoomGoal:
         """Raises ValueError where the arrays are not of the problem's pods."""
         weight = np.ones(problem.num_pods, np.int64) if self.weight is None else self.weight
@@ -110,10 +105,6 @@ class MakeRoomGoal(PreparedObjective):
     def _fits_somewhere(self, pod: int) -> bool:
         fits: Bools = (self._problem.need[pod] <= self._problem.capacity).all(axis=1)
         return bool((fits & self._problem.allowed[self._problem.pod_class[pod]]).any())
-
-    def hold(self, assignment: Ints) -> Problem:
-        """The same: other objectives move placed pods, but take none off its node for good."""
-        return self._problem
 
     def node_cost(self, nodes: Ints, usage: Floats) -> Floats:
         """Nothing: single moves do not place a pod by themselves."""

@@ -87,11 +87,6 @@ class ReduceGpuFragmentation:
     num_devices: Ints
     weight: Ints
 
-    @property
-    def levels(self) -> tuple[str, ...]:
-        """Fragments first, then evictions."""
-        return ("device capacity stranded", "eviction cost")
-
     def prepare(self, problem: Problem) -> ReduceGpuFragmentationGoal:
         """Raises ValueError for classes of other resources than the problem's, and for a problem without parts."""
         if self.classes.shape[1:] != (problem.num_resources,):
@@ -124,12 +119,6 @@ class ReduceGpuFragmentationGoal(PreparedObjective):
     def bound(self) -> Value:
         """What classes that take no device strand, which is all that is idle; the others strand nothing at best."""
         return self._fragments.least(self._free(self._problem.usage(self._problem.assignment))), 0
-
-    def hold(self, assignment: Ints) -> Problem:
-        """Raises ValueError: a sum over machines is not kept by a constraint of the problem."""
-        raise ValueError(
-            "ReduceGpuFragmentation has to be the last objective: what it gains is not kept by those after it"
-        )
 
     def node_cost(self, nodes: Ints, usage: Floats) -> Floats:
         """Nothing: the figure is no sum over parts."""

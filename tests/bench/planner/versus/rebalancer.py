@@ -73,7 +73,7 @@ def figures(world: ArrayWorld, assignment: Ints) -> str:
     before = set(problem.assignment.tolist())
     emptied = before - set(assignment.tolist())
     left = set(problem.assignment[moved].tolist()) - emptied
-    blocked = order_moves(problem, assignment, may_bounce=False).blocked
+    blocked = order_moves(problem, assignment).blocked
     return (
         f"{len(moved)} pods moved, {int((usage > world.ceiling).any(axis=1).sum())} nodes over their target, "
         f"{len(emptied)} nodes emptied, {len(left)} others lost pods, {len(blocked)} moves that no order allows, "

@@ -50,7 +50,7 @@ def test_capture_is_planned_and_its_fragments_counted(tmp_path: Path, capsys: py
 
     lines = capsys.readouterr().out.splitlines()
     assert lines[1] == "  one.json: 1 machines on 2 NUMA nodes, FR 1.000"
-    assert lines[2].startswith("  25 moves, seed 0: FR 0.000 with 1 machines moved in 1 waves, 0 of the moves bounces;")
+    assert lines[2].startswith("  25 moves, seed 0: FR 0.000 with 1 machines moved in 1 waves;")
 
 
 def test_capture_can_be_given_by_its_own_path(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

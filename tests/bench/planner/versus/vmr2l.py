@@ -46,7 +46,7 @@ def _outcome(fleet: Fleet, moves: int, limits: Limits, seed: int, num_workers: i
 
 
 def _counted(plan: Solution) -> str:
-    return f"{plan.value[1]} machines moved in {len(plan.waves)} waves, {plan.num_bounces} of the moves bounces"
+    return f"{plan.value[1]} machines moved in {len(plan.waves)} waves"
 
 
 VMR2L = Comparison("vmr2l", "VMR2L (EuroSys 2025), MIP, POP and NeuPlan as published", "captures, *.json.gz", _lines)

@@ -61,11 +61,6 @@ class Reassign:
     group: Ints
     group_weight: int
 
-    @property
-    def levels(self) -> tuple[str, ...]:
-        """One sum."""
-        return ("cost",)
-
     def prepare(self, problem: Problem) -> ReassignGoal:
         """Raises ValueError where shapes differ from the problem's, or nodes share parts."""
         problem.refuse_parts("Reassign")
@@ -110,10 +105,6 @@ class ReassignGoal(PreparedObjective):
                 0, proportion.target * int(free[proportion.per]) - int(free[proportion.wanted])
             )
         return (total,)
-
-    def hold(self, assignment: Ints) -> Problem:
-        """Raises ValueError: a sum over nodes is not kept by a constraint of the problem."""
-        raise ValueError("Reassign has to be the last objective: what it gains is not kept by those after it")
 
     def node_cost(self, nodes: Ints, usage: Floats) -> Floats:
         """Loads and proportions."""
