@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from itertools import product
 from typing import Any, NamedTuple
 
 import msgspec
@@ -90,23 +91,27 @@ _SPREADS = [
 _PORT = {"name": "main", "ports": [{"containerPort": 80, "hostPort": 80}]}
 
 
-@st.composite
-def pods(draw: st.DrawFn) -> Pod:
-    """A pod that looks for a node, with some of what plugins look at."""
-    return _pod(
-        draw(st.sampled_from(["default", "other"])),
-        draw(st.sampled_from(["x", "y"])),
-        draw(st.sampled_from([None, "1"])),
-        draw(st.integers(0, len(_AFFINITIES) - 1)),
-        draw(st.integers(0, len(_SPREADS) - 1)),
-        draw(st.sampled_from([(), ("alone",), ("open",), ("new",)])),
-        has_port=draw(st.booleans()),
+_KINDS = list(
+    product(
+        ["default", "other"],
+        ["x", "y"],
+        [None, "1"],
+        range(len(_AFFINITIES)),
+        range(len(_SPREADS)),
+        [(), ("alone",), ("open",), ("new",)],
+        [False, True],
     )
+)
+
+
+def pods() -> st.SearchStrategy[Pod]:
+    """A pod that looks for a node, with some of what plugins look at."""
+    return st.sampled_from(_KINDS).map(lambda kind: _pod(*kind))
 
 
 @cache
 def _pod(
-    namespace: str, app: str, cpu: str | None, affinity: int, spread: int, claims: tuple[str, ...], *, has_port: bool
+    namespace: str, app: str, cpu: str | None, affinity: int, spread: int, claims: tuple[str, ...], has_port: bool
 ) -> Pod:
     facts: dict[str, Any] = {"cpu": cpu, "affinity": _AFFINITIES[affinity], "spread": _SPREADS[spread]}
     facts |= {"volumes": [ephemeral()]} if claims == ("new",) else {"claims": claims}
@@ -116,7 +121,7 @@ def _pod(
 
 
 def _plain(app: str, *, affinity: int = 0, spread: int = 0) -> Pod:
-    return _pod("default", app, None, affinity, spread, (), has_port=False)
+    return _pod("default", app, None, affinity, spread, (), False)
 
 
 class World(NamedTuple):
