@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import datetime
+from functools import cache
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -41,12 +42,25 @@ class SchedulingSettings(msgspec.Struct, frozen=True):
 
     def resolved(self) -> SchedulerConfiguration:
         """The configuration with a profile for each of the schedulers."""
-        from descheduler.placement.configuration.kube_scheduler.configuration import default_configuration
-        from descheduler.placement.plugins.table import PLUGINS
-        from descheduler.placement.schedulers.configured import with_profiles_for
+        if self.configuration is None:
+            return _configuration_as_it_comes(self.version, self.names)
+        return _with_profiles_for(self.names, self.configuration)
 
-        configuration = self.configuration or default_configuration(self.version, PLUGINS)
-        return with_profiles_for((*self.names, *ALWAYS_ASSUMED), configuration, PLUGINS)
+
+@cache
+def _configuration_as_it_comes(version: KubeVersion, names: tuple[str, ...]) -> SchedulerConfiguration:
+    """That of kube-scheduler without a file, which each round of a run asks for."""
+    from descheduler.placement.configuration.kube_scheduler.configuration import default_configuration
+    from descheduler.placement.plugins.table import PLUGINS
+
+    return _with_profiles_for(names, default_configuration(version, PLUGINS))
+
+
+def _with_profiles_for(names: Sequence[str], configuration: SchedulerConfiguration) -> SchedulerConfiguration:
+    from descheduler.placement.plugins.table import PLUGINS
+    from descheduler.placement.schedulers.configured import with_profiles_for
+
+    return with_profiles_for((*names, *ALWAYS_ASSUMED), configuration, PLUGINS)
 
 
 class _Leaving(msgspec.Struct, frozen=True, gc=False):
