@@ -1,13 +1,15 @@
 """A plain multi-start greedy for consolidation: nodes at random, whole or not at all, again and again.
 
 Each start empties nodes in an order of its own, the largest pods first, each onto the fullest node that takes it. Then
-up to four of the drains are taken back and others tried, while that empties no fewer. It chooses the nodes of
-replacements; a pod has left its node when its replacement is placed.
+up to four of the drains are taken back and others tried, while that empties no fewer. A pod has left its node when its
+replacement is placed. The greedy chooses the nodes of replacements, or a scheduler that scores with MostAllocated does:
+such a one also sees the nodes that are to be empty.
 """
 
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -19,12 +21,12 @@ __all__ = ["most_emptied_at_random"]
 _LONGEST_CHAIN, _PATIENCE = 4, 60
 
 
-def most_emptied_at_random(world: ZonedWorld, *, cpu_seconds: float, seed: int) -> int:
+def most_emptied_at_random(world: ZonedWorld, *, chooses_nodes: bool, cpu_seconds: float, seed: int) -> int:
     """Nodes emptied by the best of as many starts as there is time for, at least one."""
     rng, best = np.random.default_rng(seed), 0
     ends = time.process_time() + cpu_seconds
     while True:
-        start = _Start(world, rng)
+        start = _Start(world, rng) if chooses_nodes else _ScheduledStart(world, rng)
         start.empty_more()
         in_vain = 0
         best = max(best, len(start.drained))
@@ -69,17 +71,18 @@ class _Start:
         before = {node: list(moves) for node, moves in self.drained.items()}
         nodes = list(before)
         number = min(int(self._rng.integers(1, _LONGEST_CHAIN + 1)), len(nodes))
-        for node in self._rng.permutation(nodes)[:number].tolist():
-            self._undo(node)
+        self._take_back(self._rng.permutation(nodes)[:number].tolist())
         self.empty_more()
         if len(self.drained) < len(before):
             for node in list(self.drained):
-                if self.drained[node] != before.get(node):
-                    self._undo(node)
+                self._undo(node)
             for node, moves in before.items():
-                if node not in self.drained:
-                    self._make(node, moves)
+                self._make(node, moves)
         return len(self.drained) > len(before)
+
+    def _take_back(self, nodes: Sequence[int]) -> None:
+        for node in nodes:
+            self._undo(node)
 
     def _drain(self, node: int) -> None:
         moves = list[tuple[int, int]]()
@@ -95,21 +98,28 @@ class _Start:
 
     def _target(self, workload: int, source: int) -> int:
         """The fullest node that takes the pod; -1 for none, or where no budget is left."""
-        world, need = self._world, self._world.need[workload]
         if not self._budget[workload]:
             return -1
-        is_open: Bools = np.asarray(self._is_used & (self._free >= need).all(axis=1))
+        is_open = self._is_open(workload, source)
         is_open[[source, *self.drained]] = False
+        is_open &= self._is_used
+        if not is_open.any():
+            return -1
+        slack = ((self._free - self._world.need[workload]) / self._world.capacity).sum(axis=1)
+        return int(np.argmin(np.where(is_open, slack, np.inf)))
+
+    def _is_open(self, workload: int, source: int) -> Bools:
+        """bool[N], the nodes that take the pod once it has left `source`."""
+        world, need = self._world, self._world.need[workload]
+        is_open: Bools = np.asarray((self._free >= need).all(axis=1))
+        is_open[source] = True
         if world.apart[workload]:
-            is_open &= self._on_node[workload] == 0
+            is_open &= self._on_node[workload] == (np.arange(len(is_open)) == source)
         if world.spread[workload]:
             zones = self._in_zone[workload].copy()
             zones[world.zone[source]] -= 1
             is_open &= (zones <= zones.min())[world.zone]
-        if not is_open.any():
-            return -1
-        slack = ((self._free - need) / world.capacity).sum(axis=1)
-        return int(np.argmin(np.where(is_open, slack, np.inf)))
+        return is_open
 
     def _make(self, node: int, moves: list[tuple[int, int]]) -> None:
         for pod, target in moves:
@@ -138,3 +148,25 @@ class _Start:
         ):
             counts[workload, old] -= 1
             counts[workload, new] += 1
+
+
+class _ScheduledStart(_Start):
+    """One whose replacements a scheduler places, which knows nothing of the drains."""
+
+    def _target(self, workload: int, source: int) -> int:
+        """The node of the scheduler's choice; -1 where that fills a node again, or where no budget is left."""
+        if not self._budget[workload]:
+            return -1
+        capacity, need = self._world.capacity, self._world.need[workload]
+        used = capacity - self._free + need
+        used[source] -= need
+        scores = (100 * used // capacity).sum(axis=1) // used.shape[1]
+        target = int(np.argmax(np.where(self._is_open(workload, source), scores, -1)))
+        return -1 if target == source or target in self.drained or not self._is_used[target] else target
+
+    def _take_back(self, nodes: Sequence[int]) -> None:
+        """Those after them are made again, for the scheduler may place their pods on other nodes then."""
+        others = [node for node in self.drained if node not in nodes]
+        super()._take_back(list(self.drained))
+        for node in others:
+            self._drain(node)

@@ -29,7 +29,7 @@ def report(*, nodes: int, seeds: Sequence[int], limits: Limits, num_workers: int
         document = dry_run("plan-consolidate", list(world.objects()), limits, num_workers, chooses_nodes=chooses_nodes)
         seconds, after = _cpu_seconds() - before, assignment_after(world, document["moves"])
         emptied = _num_emptied(world, after)
-        greedy = most_emptied_at_random(world, cpu_seconds=seconds, seed=seed)
+        greedy = most_emptied_at_random(world, chooses_nodes=chooses_nodes, cpu_seconds=seconds, seed=seed)
         print(
             f"{nodes} {seed}: {document['goal']['objectives'][0]['sentence']}; replayed: {emptied} nodes empty,"
             f" faults: {list(faults_of(world, after))}; multi-start greedy {greedy}; {seconds:.1f} s of CPU each",
