@@ -49,7 +49,7 @@ class SchedulingSettings(msgspec.Struct, frozen=True):
 
 @cache
 def _configuration_as_it_comes(version: KubeVersion, names: tuple[str, ...]) -> SchedulerConfiguration:
-    """That of kube-scheduler without a file, which each round of a run asks for."""
+    """The configuration of kube-scheduler without a file, which each round of a run asks for."""
     from descheduler.placement.configuration.kube_scheduler.configuration import default_configuration
     from descheduler.placement.plugins.table import PLUGINS
 
