@@ -11,7 +11,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.cycle.deciding import RunSetting
 from descheduler.documents.fields import Fields
-from descheduler.eviction.placement_verification.landing_book import SchedulingSettings
+from descheduler.eviction.placement_verification.scheduling_settings import SchedulingSettings
 from descheduler.explanation.scheduling.waiting import Scheduling
 from descheduler.explanation.watching.watched_run import WatchedRun, watched_run
 from descheduler.model.pod import Pod

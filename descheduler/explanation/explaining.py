@@ -13,7 +13,7 @@ import msgspec
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.cycle.deciding import RunSetting
 from descheduler.documents.fields import Fields
-from descheduler.eviction.placement_verification.landing_book import SchedulingSettings
+from descheduler.eviction.placement_verification.scheduling_settings import SchedulingSettings
 from descheduler.explanation.asked import Inquiry, explained_by
 from descheduler.model.text.printable import printable
 from descheduler.policy.types import Policy

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from datetime import datetime
 
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.eviction.placement_verification.landing_book import SchedulingSettings
+from descheduler.eviction.placement_verification.scheduling_settings import SchedulingSettings
 from descheduler.model.held_room import NOTHING_HELD, HeldRooms
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerConfiguration

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from descheduler.eviction.placement_verification.landing_book import SchedulingSettings
 from descheduler.eviction.placement_verification.placement_verification import scheduling_settings, verification_args
+from descheduler.eviction.placement_verification.scheduling_settings import SchedulingSettings
 from descheduler.model.kube_version import KubeVersion
 from descheduler.placement.plugins.table import PLUGINS
 from descheduler.placement.schedulers.configured import load_configuration

@@ -13,6 +13,7 @@ from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.held_room import NOTHING_HELD, HeldRoom, HeldRooms
 from descheduler.model.kube_version import KubeVersion
 from descheduler.model.pod import Pod
+from descheduler.model.text.counted import counted
 from descheduler.placement.batches.ends import EndSearch, NamedEnd
 from descheduler.placement.batches.joint_proof import JointProof
 from descheduler.placement.configuration.kube_scheduler.configuration import (
@@ -130,10 +131,12 @@ class LandingProver:
         found = [*self.assumed]
         num_ghosts = sum(node == NO_NODE for _, node in self._cluster.placed_pods)
         if num_ghosts:
-            whose = "its" if num_ghosts == 1 else "their"
-            found.append(f"{_pods(num_ghosts)} on nodes that are not in the snapshot; only {whose} claims are counted")
+            are, their = ("is", "its") if num_ghosts == 1 else ("are", "their")
+            who = counted(num_ghosts, "pod")
+            found.append(f"{who} {are} on nodes that are not in the snapshot; only {their} claims are counted")
         found += [
-            f"it is unknown whether {_pending_pods(number)} scheduled before replacement pods: {cause}"
+            f"it is unknown whether {counted(number, 'pending pod')} {'is' if number == 1 else 'are'} scheduled before"
+            f" replacement pods: {cause}"
             for cause, number in self._pending.left_out.items()
         ]
         return tuple(found)
@@ -395,11 +398,3 @@ class LandingProver:
         unit = tuple(other.pod for other in others if other is not None and other.unit_id == unplaced.unit_id)
         unplaced = msgspec.structs.replace(unplaced, unit=unit)
         return msgspec.structs.replace(candidate, unplaced=unplaced)
-
-
-def _pods(number: int) -> str:
-    return "1 pod is" if number == 1 else f"{number} pods are"
-
-
-def _pending_pods(number: int) -> str:
-    return "1 pending pod is" if number == 1 else f"{number} pending pods are"

@@ -11,8 +11,8 @@ import msgspec
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.cycle.options import RunResult
 from descheduler.cycle.recent_moves import with_moves
-from descheduler.eviction.placement_verification.landing_book import SchedulingSettings
 from descheduler.eviction.placement_verification.placement_verification import scheduling_by_profile
+from descheduler.eviction.placement_verification.scheduling_settings import SchedulingSettings
 from descheduler.model.held_room import HeldRoom
 from descheduler.model.kube_version import KubeVersion
 from descheduler.model.pod import Pod

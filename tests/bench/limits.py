@@ -20,7 +20,7 @@ from descheduler.cycle.beyond_limits import with_beyond
 from descheduler.cycle.decide import decide, decide_again
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.cycle.request import Landings, snapshot_request
-from descheduler.eviction.placement_verification.landing_book import SchedulingSettings
+from descheduler.eviction.placement_verification.scheduling_settings import SchedulingSettings
 from descheduler.explanation.explaining import explain
 from descheduler.explanation.subjects.pod import PodExplanation
 from descheduler.explanation.watching.watched_run import watched_run

@@ -10,7 +10,7 @@ from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.documents.fields import Fields
-from descheduler.eviction.placement_verification.landing_book import SchedulingSettings
+from descheduler.eviction.placement_verification.scheduling_settings import SchedulingSettings
 from descheduler.explanation.explaining import explain
 from descheduler.explanation.scheduling.placement import PlacementAnalysis
 from descheduler.explanation.settings import settings_for

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from descheduler.cluster.snapshot import Snapshot
     from descheduler.cycle.options import ConnectionOptions
     from descheduler.eviction.checks.scope import Scope
-    from descheduler.eviction.placement_verification.landing_book import SchedulingSettings
+    from descheduler.eviction.placement_verification.scheduling_settings import SchedulingSettings
     from descheduler.explanation.explaining import Explanation
     from descheduler.explanation.sources import LiveCluster
     from descheduler.migration.lease_settings import LeaseOptions

@@ -10,8 +10,9 @@ from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.migration_controller.args import MoveHistoryArgs
 from descheduler.eviction.migration_controller.profiles import history_args
 from descheduler.eviction.migration_controller.workloads import WorkloadIds, Workloads
-from descheduler.eviction.placement_verification.landing_book import LandingBook, SchedulingSettings
+from descheduler.eviction.placement_verification.landing_book import LandingBook
 from descheduler.eviction.placement_verification.placement_verification import REFUSE, verification_args
+from descheduler.eviction.placement_verification.scheduling_settings import SchedulingSettings
 from descheduler.eviction.request_check import PodByPod
 from descheduler.eviction.undo import NOTHING_DONE, Undo
 from descheduler.model.pod import Pod

@@ -14,13 +14,14 @@ import msgspec
 
 from descheduler.eviction.background import BackgroundEvictions
 from descheduler.eviction.placement_verification.in_any_order import IN_SOME_ORDERS
-from descheduler.eviction.placement_verification.landing_book import LandingBook, SchedulingSettings
+from descheduler.eviction.placement_verification.landing_book import LandingBook
 from descheduler.eviction.placement_verification.placement_verification import (
     REFUSE,
     REFUSE_BALANCE,
     PlacementVerificationArgs,
     verification_args,
 )
+from descheduler.eviction.placement_verification.scheduling_settings import SchedulingSettings
 from descheduler.eviction.request_check import PodByPod
 from descheduler.eviction.undo import NOTHING_DONE, Undo
 from descheduler.model.gangs import gang_name_of

@@ -13,7 +13,7 @@ import msgspec
 
 from descheduler.documents.problems import PolicyError
 from descheduler.eviction.handle import Handle
-from descheduler.eviction.placement_verification.landing_book import SchedulingSettings
+from descheduler.eviction.placement_verification.scheduling_settings import SchedulingSettings
 from descheduler.model.gangs import OTHER_POD_GROUPS
 from descheduler.model.kube_version import KubeVersion, KubeVersionError
 from descheduler.model.pod import Pod

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from descheduler.eviction.placement_verification.landing_book import LandingBook, SchedulingSettings
+from descheduler.eviction.placement_verification.landing_book import LandingBook
+from descheduler.eviction.placement_verification.scheduling_settings import SchedulingSettings
 from descheduler.model.pod import Pod
 from descheduler.plan.moves import PodIdentity, identity_of
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.documents.fields import Fields
-from descheduler.eviction.placement_verification.landing_book import SchedulingSettings
+from descheduler.eviction.placement_verification.scheduling_settings import SchedulingSettings
 from descheduler.explanation.moved_cluster import configuration_of
 from descheduler.explanation.scheduling.analysis import analyse, obstacles_on
 from descheduler.explanation.scheduling.placement import NodeObstacle, PlacementAnalysis

@@ -11,7 +11,7 @@ import msgspec
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.documents.fields import Fields
-from descheduler.eviction.placement_verification.landing_book import SchedulingSettings
+from descheduler.eviction.placement_verification.scheduling_settings import SchedulingSettings
 from descheduler.explanation.asked import Answer, Explained, Inquiry
 from descheduler.explanation.finding import GROUP_KINDS, OwnedPods, find_group
 from descheduler.explanation.landings import (

@@ -9,7 +9,7 @@ import msgspec
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.documents.fields import Fields
-from descheduler.eviction.placement_verification.landing_book import SchedulingSettings
+from descheduler.eviction.placement_verification.scheduling_settings import SchedulingSettings
 from descheduler.explanation.asked import Answer, Explained, Inquiry
 from descheduler.explanation.finding import find_pod
 from descheduler.explanation.gangs import GangFacts, gang_facts

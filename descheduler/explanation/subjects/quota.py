@@ -8,7 +8,7 @@ import msgspec
 
 from descheduler.documents.fields import Fields
 from descheduler.documents.problems import did_you_mean, shown
-from descheduler.eviction.placement_verification.landing_book import SchedulingSettings
+from descheduler.eviction.placement_verification.scheduling_settings import SchedulingSettings
 from descheduler.explanation.asked import Answer, Explained, Inquiry
 from descheduler.explanation.finding import UnknownSubjectError
 from descheduler.explanation.moved_cluster import configuration_of

@@ -70,7 +70,7 @@ class Openings:
         """int64[R]: what a pod of this spec, or its replacement, takes on its node."""
         amounts = np.zeros(len(self.resources), dtype=np.int64)
         amounts[PODS_ROW] = 1
-        for row, amount in self._cluster.incoming_demand(spec).amounts:
+        for row, amount in self._cluster.demands.incoming(spec).amounts:
             amounts[row] = amount
         return amounts
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from descheduler.model.node import Node
+from descheduler.model.pod import Pod, PodSpec
 from descheduler.model.requests import CPU, EPHEMERAL_STORAGE, MEMORY, PODS, ResourceList, ceil_amount
 from descheduler.placement.shadow.node_masks import NodeMasks
 
@@ -25,6 +26,7 @@ __all__ = [
     "Demand",
     "LabelColumn",
     "NodeTable",
+    "PodDemands",
     "SomeNodes",
     "is_counted",
     "is_exact_amount",
@@ -301,3 +303,35 @@ def _label_column(values: Iterable[str | None]) -> LabelColumn:
     ids: dict[str, int] = {}
     column = [-1 if value is None else ids.setdefault(value, len(ids)) for value in values]
     return LabelColumn(np.array(column, dtype=np.int32), tuple(ids))
+
+
+class PodDemands:
+    """What pods take of `table`; pods with one spec are asked about once.
+
+    `sums_resized` is the gate by which a pod that is resized in place takes what all its containers have together.
+    """
+
+    def __init__(self, table: NodeTable, *, sums_resized: bool) -> None:
+        self._table = table
+        self._sums_resized = sums_resized
+        self._placed: dict[int, tuple[PodSpec, Demand]] = {}
+        self._incoming: dict[int, tuple[PodSpec, Demand]] = {}
+
+    def incoming(self, spec: PodSpec) -> Demand:
+        """What a pod of this spec takes that looks for a node."""
+        known = self._incoming.get(id(spec))
+        if known is None:
+            demand = self._table.demand(spec.requests, spec.incoming_scoring_requests)
+            known = self._incoming[id(spec)] = (spec, demand)
+        return known[1]
+
+    def placed(self, pod: Pod) -> Demand:
+        """What a placed pod takes; in-place resizing may make that more than its spec says."""
+        if pod.resized is not None:
+            held = (self._sums_resized and pod.resized.summed) or pod.resized
+            return self._table.demand(held.requests, held.scoring_requests)
+        known = self._placed.get(id(pod.spec))
+        if known is None:
+            demand = self._table.demand(pod.spec.requests, pod.spec.scoring_requests)
+            known = self._placed[id(pod.spec)] = (pod.spec, demand)
+        return known[1]

@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.annotations import AnnotationKeys
 from descheduler.model.kube_version import KubeVersion
-from descheduler.model.pod import Pod, PodSpec
+from descheduler.model.pod import Pod
 from descheduler.placement.shadow.follower import Follower, Followers, concern_of
-from descheduler.placement.shadow.node_table import Demand, NodeTable
+from descheduler.placement.shadow.node_table import Demand, NodeTable, PodDemands
 from descheduler.placement.shadow.placement_class import Mark, PlacementClass, class_key
 from descheduler.placement.shadow.undo_log import Change, Changes, Entry, Taking, WhatIf
 from descheduler.placement.shadow.views import SeenPod, Tell, Views
@@ -184,14 +184,12 @@ class ShadowCluster:
     ) -> None:
         self.snapshot = snapshot
         self.version = version or KubeVersion()
-        self._sums_resized = self.version.gate("sums_resized_requests")
         self.table = NodeTable(snapshot.nodes)
+        self.demands = PodDemands(self.table, sums_resized=self.version.gate("sums_resized_requests"))
         self.read_annotations = AnnotationKeys(reads_annotations)
         self._marks = tuple(marks)
         self._classes: dict[object, PlacementClass] = {}
         self._last_class: tuple[Pod, PlacementClass] | None = None
-        self._demands: dict[int, tuple[object, Demand]] = {}
-        self._incoming_demands: dict[int, tuple[object, Demand]] = {}
         self._followers = Followers()
         self._ledgers: dict[object, Ledger[Any]] = {}
         self._log: list[Entry] = []
@@ -237,17 +235,9 @@ class ShadowCluster:
         key = class_key(pod, self.read_annotations, self._marks)
         known = self._classes.get(key)
         if known is None:
-            known = self._classes[key] = PlacementClass(pod, self.incoming_demand(pod.spec))
+            known = self._classes[key] = PlacementClass(pod, self.demands.incoming(pod.spec))
         self._last_class = pod, known
         return known
-
-    def incoming_demand(self, spec: PodSpec) -> Demand:
-        """What a pod of this spec takes that looks for a node."""
-        known = self._incoming_demands.get(id(spec))
-        if known is None:
-            demand = self.table.demand(spec.requests, spec.incoming_scoring_requests)
-            known = self._incoming_demands[id(spec)] = (spec, demand)
-        return known[1]
 
     def add(self, pod: Pod, node: int) -> None:
         """Puts `pod` on `node`, where it takes room at once."""
@@ -361,7 +351,7 @@ class ShadowCluster:
 
     def _apply_change(self, change: Change, sign: int) -> None:
         if change.takes_room and change.node != NO_NODE:
-            self.table.take(change.node, self._demand(change.pod), sign)
+            self.table.take(change.node, self.demands.placed(change.pod), sign)
         if change.is_terminating:
             (self._ended.add if sign > 0 else self._ended.discard)(id(change.pod))
         tells = self._followers.tells_of(change.pod)
@@ -370,7 +360,7 @@ class ShadowCluster:
 
     def _tell_table(self, seen: SeenPod, by: int) -> None:
         if seen.node != NO_NODE:
-            self.table.take(seen.node, self._demand(seen.pod), by)
+            self.table.take(seen.node, self.demands.placed(seen.pod), by)
 
     def _tell_of(self, follower: Follower) -> Tell:
         """Tells `follower` of what is seen, if that concerns it."""
@@ -389,21 +379,10 @@ class ShadowCluster:
     def _node_of(self, pod: Pod) -> int:
         return self.table.index.get(pod.node_name, NO_NODE)
 
-    def _demand(self, pod: Pod) -> Demand:
-        """What a placed pod takes; in-place resizing may make that more than its spec says."""
-        if pod.resized is not None:
-            held = (self._sums_resized and pod.resized.summed) or pod.resized
-            return self.table.demand(held.requests, held.scoring_requests)
-        known = self._demands.get(id(pod.spec))
-        if known is None:
-            demand = self.table.demand(pod.spec.requests, pod.spec.scoring_requests)
-            known = self._demands[id(pod.spec)] = (pod.spec, demand)
-        return known[1]
-
     def _load(self) -> None:
         nodes_by_demand: dict[Demand, list[int]] = {}
         for pod, node in self.placed_pods:
             if node != NO_NODE:
-                nodes_by_demand.setdefault(self._demand(pod), []).append(node)
+                nodes_by_demand.setdefault(self.demands.placed(pod), []).append(node)
         for demand, nodes in nodes_by_demand.items():
             self.table.take_all(demand, np.array(nodes, dtype=np.intp))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from descheduler.eviction.placement_verification.landing_book import LandingBook, SchedulingSettings
+from descheduler.eviction.placement_verification.landing_book import LandingBook
+from descheduler.eviction.placement_verification.scheduling_settings import SchedulingSettings
 from descheduler.strategies.remove_pods_violating_node_reservation.remove_pods_violating_node_reservation import (
     held_by_reservations,
 )

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from descheduler.eviction.placement_verification.landing_book import LandingBook, SchedulingSettings
+from descheduler.eviction.placement_verification.landing_book import LandingBook
+from descheduler.eviction.placement_verification.scheduling_settings import SchedulingSettings
 from descheduler.eviction.placement_verification.together import judge_together
 from descheduler.model.held_room import HeldRooms
 from descheduler.model.node import Node

@@ -9,7 +9,8 @@ from typing import Any
 from descheduler.cycle.decide import decide
 from descheduler.cycle.deciding import Round
 from descheduler.cycle.plugins import REGISTRY
-from descheduler.eviction.placement_verification.landing_book import LandingBook, SchedulingSettings
+from descheduler.eviction.placement_verification.landing_book import LandingBook
+from descheduler.eviction.placement_verification.scheduling_settings import SchedulingSettings
 from descheduler.eviction.placement_verification.together import judge_together
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from descheduler.cluster.builder import SnapshotBuilder
 from descheduler.cluster.request import SnapshotRequest
-from descheduler.eviction.placement_verification.landing_book import SchedulingSettings
+from descheduler.eviction.placement_verification.scheduling_settings import SchedulingSettings
 from descheduler.explanation.subjects.pod import PodExplanation, PodFacts, explain_pod, pod_table
 from descheduler.explanation.watching.watched_run import FilterAnswer, PluginAnswer
 from descheduler.report.document import PodReference

@@ -14,7 +14,7 @@ from descheduler.cluster.dumps.read import read_dump
 from descheduler.cluster.request import SnapshotRequest
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.documents.fields import Fields
-from descheduler.eviction.placement_verification.landing_book import SchedulingSettings
+from descheduler.eviction.placement_verification.scheduling_settings import SchedulingSettings
 from descheduler.explanation.asked import explained_by
 from descheduler.explanation.explaining import explain
 from descheduler.explanation.finding import UnknownSubjectError

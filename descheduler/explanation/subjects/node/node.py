@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.eviction.placement_verification.landing_book import SchedulingSettings
+from descheduler.eviction.placement_verification.scheduling_settings import SchedulingSettings
 from descheduler.explanation.asked import Answer, Explained, Inquiry
 from descheduler.explanation.finding import find_node
 from descheduler.explanation.landings import count_landings, landing_message, verdict_word
