@@ -37,6 +37,7 @@ def compared(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     return calls
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("node_fit", "verifies"),
     [

@@ -60,6 +60,7 @@ def test_action_validates_the_files_that_match(workspace: Path) -> None:
     assert (ended.returncode, ended.stdout) == (0, "deep/down/good.yaml: valid DeschedulerPolicy\n")
 
 
+@pytest.mark.long
 def test_action_fails_for_an_invalid_policy_and_writes_its_findings(workspace: Path) -> None:
     ended = run(workspace, files="broken.yaml deep/down/good.yaml", sarif_file="findings.sarif")
 

@@ -114,6 +114,7 @@ def test_bad_input_gets_one_message_and_exit_code_two(
     assert ended.err.replace("\n", "").isprintable()
 
 
+@pytest.mark.long
 def test_no_traceback_reaches_a_real_terminal(policy: Path, tmp_path: Path) -> None:
     command = [
         sys.executable,
@@ -132,6 +133,7 @@ def test_no_traceback_reaches_a_real_terminal(policy: Path, tmp_path: Path) -> N
     assert ended.stderr.splitlines()[-1] == f"error: {tmp_path}/no: cannot be read: no such file or directory"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("redirection", "message"),
     [
@@ -150,6 +152,7 @@ def test_broken_streams_are_one_message(policy: Path, dump: Path, redirection: s
     assert ended.stderr.splitlines()[-1] == message
 
 
+@pytest.mark.long
 def test_documents_are_utf8_whatever_the_locale_says(policy: Path, tmp_path: Path) -> None:
     dump = tmp_path / "dump.json"
     objects = [node_object("a"), node_object("b"), pod_object("ä\u65e5", node="a")]

@@ -235,6 +235,7 @@ def test_help_loads_nothing_heavy() -> None:
     assert modules_of("explain", "--help").isdisjoint(HEAVY | {"yaml", "descheduler.cycle", "descheduler.explanation"})
 
 
+@pytest.mark.long
 def test_explaining_on_a_dump_loads_no_client(policy: Path, dump: Path) -> None:
     modules = modules_of("explain", "pod", "default/old", "--config", policy, "--snapshot", dump)
 

@@ -88,6 +88,7 @@ def test_a_signal_that_stops_a_run_ends_the_loop_with_what_the_run_has_given_up(
     assert (code, num_runs, watch.has_given_up) == (143, 1, True)
 
 
+@pytest.mark.long
 def test_runs_follow_each_other_until_work_hangs(loop: Callable[..., tuple[int, int, Watch]]) -> None:
     runs = iter((0, 1, 4))
 

@@ -49,6 +49,7 @@ def test_what_a_live_run_loads_before_it_reads_the_cluster_leaves_out_what_decid
     assert modules.isdisjoint(later)
 
 
+@pytest.mark.long
 def test_judging_a_dump_loads_no_client(policy: Path, dump: Path) -> None:
     assert modules_of("run", "--config", policy, "--snapshot", dump).isdisjoint(HEAVY - {"numpy"})
 
@@ -158,6 +159,7 @@ def test_completion_knows_commands_and_flags() -> None:
     assert ended.stdout == "plain,--policy-config-file\n"
 
 
+@pytest.mark.long
 def test_a_reader_that_goes_away_is_no_fault(policy: Path, dump: Path) -> None:
     command = [*PROGRAM, "run", "--config", str(policy), "--snapshot", str(dump), "-o", "json"]
 
@@ -171,6 +173,7 @@ def test_a_reader_that_goes_away_is_no_fault(policy: Path, dump: Path) -> None:
     assert "Traceback" not in err
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
 def test_a_full_disk_is_a_failure_in_one_message(policy: Path, dump: Path) -> None:
     command = [*PROGRAM, "run", "--config", str(policy), "--snapshot", str(dump)]
@@ -182,6 +185,7 @@ def test_a_full_disk_is_a_failure_in_one_message(policy: Path, dump: Path) -> No
     assert ended.stderr.splitlines()[-1] == "error: cannot write to standard output: no space left on device"
 
 
+@pytest.mark.long
 def test_names_that_the_terminal_cannot_show_are_escaped(policy: Path, dump: Path, tmp_path: Path) -> None:
     named = tmp_path / "größe.json"
     named.write_bytes(dump.read_bytes())

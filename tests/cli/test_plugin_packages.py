@@ -154,6 +154,7 @@ def test_plugin_that_harms_its_standard_output_does_not_harm_the_document(
     assert "Traceback" not in ended.stderr
 
 
+@pytest.mark.long
 def test_plugin_that_prints_does_not_harm_the_verdict_about_its_policy(tmp_path: Path) -> None:
     install_spot(tmp_path, "validate", 'print("noise")')
     (tmp_path / "policy.yaml").write_text(yaml.safe_dump(spot_policy()))
@@ -246,6 +247,7 @@ def test_scheduling_plugin_that_fails_after_the_node_is_chosen_makes_the_landing
     assert [each["code"] for each in plan["refusals"]] == ["ConditionalLanding"]
 
 
+@pytest.mark.long
 def test_scheduling_plugin_with_a_misspelt_method_is_refused_with_both_lists(tmp_path: Path) -> None:
     misspelt = LICENSE.replace("def permit(", "def permits(").format(fault="pass", hook="", static=False)
 

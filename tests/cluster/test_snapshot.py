@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,6 +21,7 @@ _requirements = st.builds(
 _selectors = st.just(NOTHING) | st.builds(LabelSelector, st.lists(_requirements, max_size=3).map(tuple))
 
 
+@pytest.mark.long
 @given(st.lists(_selectors, max_size=8), st.dictionaries(_keys, _values))
 def test_covering_budgets_are_those_that_match_in_the_given_order(
     selectors: list[LabelSelector], labels: dict[str, str]

@@ -230,6 +230,7 @@ def test_whatever_limits_are_lifted_no_other_pods_are_evicted(
     assert evicted(more) - evicted(run) <= matching
 
 
+@pytest.mark.long
 def test_with_the_limit_of_nodes_lifted_no_other_pods_leave_the_nodes_that_reached_it(world: Snapshot) -> None:
     policy = policy_of(list(STRATEGIES), node_fit=False)
 

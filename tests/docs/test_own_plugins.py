@@ -83,6 +83,7 @@ def plan(folder: Path, *, scheduler: bool, instead_of_licensed: Object | None = 
     return result
 
 
+@pytest.mark.long
 def test_a_plugin_of_a_package_evicts_through_the_evictor(tmp_path: Path) -> None:
     install(tmp_path)
 
@@ -107,6 +108,7 @@ def test_each_name_of_the_public_face_is_explained_where_it_is_defined() -> None
     assert [name for name, each in offered.items() if callable(each) and not (each.__doc__ or "").strip()] == []
 
 
+@pytest.mark.long
 def test_the_recipe_for_tests_is_a_test_that_passes(tmp_path: Path) -> None:
     install(tmp_path)
     path = os.pathsep.join((str(tmp_path), str(ROOT)))
@@ -119,6 +121,7 @@ def test_the_recipe_for_tests_is_a_test_that_passes(tmp_path: Path) -> None:
     assert (ended.returncode, "1 passed" in ended.stdout) == (0, True), ended.stdout
 
 
+@pytest.mark.long
 def test_a_scheduling_plugin_of_a_package_says_where_the_replacement_lands(tmp_path: Path) -> None:
     install(tmp_path)
 
@@ -127,6 +130,7 @@ def test_a_scheduling_plugin_of_a_package_says_where_the_replacement_lands(tmp_p
     assert move["to"] == "licensed"
 
 
+@pytest.mark.long
 def test_explain_tells_of_the_plugin_what_its_package_says(tmp_path: Path) -> None:
     install(tmp_path)
     file = policy_file(tmp_path, scheduler=False)
@@ -146,6 +150,7 @@ def test_a_package_is_not_imported_for_policies_that_do_not_name_it(tmp_path: Pa
     assert "imported" not in ended.stdout + ended.stderr
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("code", "fault"),
     [

@@ -20,6 +20,7 @@ JSON = st.recursive(
 )
 
 
+@pytest.mark.long
 @given(st.dictionaries(st.text(), JSON, max_size=5), st.sampled_from([None, 2]), st.booleans())
 def test_json_reader_agrees_with_the_standard_one(value: dict[str, object], indent: int | None, is_ascii: bool) -> None:
     text = json.dumps(value, indent=indent, ensure_ascii=is_ascii)

@@ -27,6 +27,7 @@ def test_value_ends_where_something_else_follows(value: object, behind: str, bla
     assert value_end(b"[" + text + behind.encode(), 1) == len(text) + 1
 
 
+@pytest.mark.long
 @given(st.lists(anything, min_size=1, max_size=4))
 def test_value_that_is_cut_short_has_no_end(value: list[object]) -> None:
     text = json.dumps(value).encode()
@@ -34,6 +35,7 @@ def test_value_that_is_cut_short_has_no_end(value: list[object]) -> None:
     assert [value_end(text[:length]) for length in range(len(text))] == [None] * len(text)
 
 
+@pytest.mark.long
 @given(st.lists(anything, max_size=6), st.sampled_from([None, 1]))
 def test_elements_of_an_array_are_told_apart(value: list[object], indent: int | None) -> None:
     text = json.dumps(value, indent=indent).encode()

@@ -37,6 +37,7 @@ def random_bundle(random: Random, run: Run) -> list[Pod]:
     return random.sample(pods, k=min(len(pods), random.choice((1, 1, 2, 3))))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(25))
 def test_granted_bundles_can_be_taken_back_one_by_one(seed: int) -> None:
     random, run = Random(seed), random_run(seed)

@@ -64,6 +64,7 @@ def _camel(name: str) -> str:
     return first + "".join(map(str.capitalize, others))
 
 
+@pytest.mark.long
 def test_schema_has_the_subject() -> None:
     schema = json.loads(schema_text(explanation_type(ROWS)))
 

@@ -61,6 +61,7 @@ def is_good(policy: dict[str, Any]) -> bool:
         return False
 
 
+@pytest.mark.long
 def test_published_schema_is_that_of_the_types() -> None:
     assert published_schema("policy") == policy_schema_text(), "run: make schema"
 
@@ -95,6 +96,7 @@ def test_defaults_and_choices_of_arguments_are_told() -> None:
     assert spread["constraints"]["items"]["enum"] == ["DoNotSchedule", "ScheduleAnyway"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("text", [*SHIPPED, *SHOWN])
 def test_shipped_and_shown_policies_obey_the_schema(text: str) -> None:
     validator().validate(yaml.safe_load(text))

@@ -192,6 +192,7 @@ def test_broken_object_that_decisions_need_ends_the_run_and_is_named(
         end_of(fake_api, client)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("part", parts(NUM_PARTS))
 @pytest.mark.parametrize(
     ("kinds", "policy"),

@@ -160,6 +160,7 @@ def test_nothing_that_a_credential_plugin_starts_outlives_the_run(cli: Cli, secu
     assert are_gone(pids)
 
 
+@pytest.mark.long
 def test_deadline_ends_a_run_whose_credential_plugin_hangs(cli: Cli, plugin_pids: Path) -> None:
     code, out, last = ended(cli.start("--deadline", "4s"))
 
@@ -167,6 +168,7 @@ def test_deadline_ends_a_run_whose_credential_plugin_hangs(cli: Cli, plugin_pids
     assert last.startswith("error: stopped by --deadline 4s while ")
 
 
+@pytest.mark.long
 def test_signal_during_the_push_of_metrics_keeps_the_exit_code(fake_api: FakeApi, cli: Cli) -> None:
     serve(fake_api, *crowded_cluster("p1"))
     fake_api.fail_always("PUT", "/metrics/job/descheduler-p", Silence())
@@ -254,6 +256,7 @@ def test_old_metrics_that_cannot_be_read_change_no_exit_code(fake_api: FakeApi, 
     assert (code, fake_api.pods()) == (0, [])
 
 
+@pytest.mark.long
 def test_suspended_run_that_resumes_evicts_nothing_more(fake_api: FakeApi, cli: Cli) -> None:
     """Another run has taken the Lease meanwhile, and the pace would allow five evictions at once."""
     serve(fake_api, *crowded_cluster(*(f"p{number:02}" for number in range(20))))

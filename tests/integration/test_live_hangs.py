@@ -264,6 +264,7 @@ def test_second_decision_that_takes_too_long_leaves_the_report_of_the_first(
     assert is_free(fake_api)
 
 
+@pytest.mark.long
 def test_lease_outlasts_an_eviction_that_may_still_take_effect(
     fake_api: FakeApi, client: KubeClient, clock: HeldClock
 ) -> None:

@@ -293,6 +293,7 @@ ANSWERS: dict[str, Fault | None] = {
 LEAVES = {"granted", "lost call", "lost answer", "later"}
 
 
+@pytest.mark.long
 @settings(max_examples=25, deadline=None)
 @given(answers=st.lists(st.sampled_from(sorted(ANSWERS)), max_size=12), limit=st.integers(0, 6))
 def test_exactly_as_many_pods_leave_as_the_limit_and_the_server_allow(answers: list[str], limit: int) -> None:

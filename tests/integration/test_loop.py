@@ -124,6 +124,7 @@ def test_a_signal_stops_a_cycle_in_order(fake_api: FakeApi, cli: Cli, number: si
     assert all("holderIdentity" not in lease["spec"] for lease in fake_api.leases.objects.values())
 
 
+@pytest.mark.long
 def test_a_cycle_that_fails_is_told_and_the_next_one_goes_on(fake_api: FakeApi, cli: Cli) -> None:
     serve(fake_api, *crowded_cluster("p1"))
     fake_api.fail_next("GET", "/api/v1/nodes", failure(403, "Forbidden"))
@@ -274,6 +275,7 @@ def test_an_address_that_is_none_is_wrong_usage(cli: Cli, text: str) -> None:
     assert (code, f"'{text}' is not an address such as :8080" in err) == (2, True)
 
 
+@pytest.mark.long
 def test_other_paths_and_methods_are_refused_and_silent_clients_do_no_harm(fake_api: FakeApi, cli: Cli) -> None:
     serve(fake_api, *crowded_cluster())
     loop = Loop(cli, "--interval", "1h")

@@ -108,6 +108,7 @@ def test_goal_counts_what_every_round_has_evicted(fake_api: FakeApi, client: Kub
     assert (goal.before, goal.planned, goal.reached) == (2, 0, 0)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("crowded")
 def test_goal_that_no_pod_was_evicted_for_stays_where_it_was(fake_api: FakeApi, client: KubeClient) -> None:
     for name in ("a0", "a1", "a2", "b0", "b1", "b2"):

@@ -193,6 +193,7 @@ FAULTS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", FAULTS)
 def test_no_fault_shows_a_secret(world: CanaryWorld, capfd: pytest.CaptureFixture[str], name: str) -> None:
     FAULTS[name](world)

@@ -121,6 +121,7 @@ _WINDOWS = st.builds(
 _AT = st.sampled_from(["2026-03-28T12:00", "2026-10-24T12:00", "2026-06-01T00:00", "2026-11-01T00:00"]).map(berlin)
 
 
+@pytest.mark.long
 @settings(max_examples=30, deadline=None)
 @given(st.lists(_WINDOWS, max_size=2), st.lists(_WINDOWS, max_size=2), _AT)
 def test_evictions_are_possible_in_openings_and_not_between_them(

@@ -71,6 +71,7 @@ solve(problem, BalanceUtilization(capacity), Limits(seconds=60.0), num_workers=2
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["SIGKILL", "SIGTERM"])
 @pytest.mark.parametrize("seconds", [0.2, 3.0], ids=["while they start", "while they search"])
 def test_searches_end_without_a_word_when_their_program_is_killed(name: str, seconds: float) -> None:

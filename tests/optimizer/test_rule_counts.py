@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from descheduler.optimizer import Problem
 from descheduler.optimizer.arrangement import Arrangement
@@ -27,6 +28,7 @@ def _walk(problem: Problem, rng: np.random.Generator, steps: int) -> Arrangement
     return placement
 
 
+@pytest.mark.long
 def test_open_moves_lead_to_feasible_assignments_only() -> None:
     for seed in range(200):
         rng = np.random.default_rng(seed)
@@ -37,6 +39,7 @@ def test_open_moves_lead_to_feasible_assignments_only() -> None:
         assert is_feasible(problem, placement.at), seed
 
 
+@pytest.mark.long
 def test_first_move_is_open_wherever_its_end_is_feasible() -> None:
     for seed in range(200):
         problem = random_problem(np.random.default_rng(seed), pending=1)
@@ -52,6 +55,7 @@ def test_first_move_is_open_wherever_its_end_is_feasible() -> None:
                 assert bool(is_open[row, node]) == expected, (seed, pod, node)
 
 
+@pytest.mark.long
 def test_counts_after_many_moves_equal_counts_of_a_new_placement() -> None:
     for seed in range(100):
         rng = np.random.default_rng(seed)

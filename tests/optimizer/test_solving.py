@@ -29,6 +29,7 @@ def _bytes(plan: Solution) -> tuple[bytes, object, object]:
     return plan.assignment.tobytes(), plan.waves, plan.value
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("workers", [1, 2])
 def test_same_seed_and_work_give_the_same_plan(workers: int) -> None:
     world = make_consolidation_world(nodes=24, seed=1, mean_ratio=0.45)

@@ -30,6 +30,7 @@ _MOVES = st.builds(
 )
 
 
+@pytest.mark.long
 @given(st.lists(_MOVES, max_size=5))
 def test_what_was_written_is_read_again(moves: list[RecentMove]) -> None:
     assert RecentMoves.decoded(RecentMoves(moves).encoded()).moves == RecentMoves(moves).moves

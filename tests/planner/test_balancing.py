@@ -110,6 +110,7 @@ def test_no_pod_leaves_a_node_that_limits_keep_over_its_target() -> None:
     assert evicted(decisions) == []
 
 
+@pytest.mark.long
 def test_no_pod_leaves_a_node_that_refusals_keep_over_its_target() -> None:
     """Ten pods have to leave a, and b takes nine. The tenth fits on c, and the scheduler prefers d whichever it is."""
     nodes = [make_node(name, cpu="10", memory="100Gi") for name in "abcd"]

@@ -60,6 +60,7 @@ def contended() -> tuple[list[Node], list[Pod]]:
     return nodes, [*of_a, *of_b, pod("c", "3", "c", priority=1000)]
 
 
+@pytest.mark.long
 def test_a_plan_of_the_fewest_evictions_is_optimal_though_tie_breaks_cost_more() -> None:
     goal = goal_of(run_objective("balanceUtilization", *contended(), args=TARGET, packs=False))
 
@@ -68,6 +69,7 @@ def test_a_plan_of_the_fewest_evictions_is_optimal_though_tie_breaks_cost_more()
     assert goal.status == "optimal"
 
 
+@pytest.mark.long
 def test_a_plan_is_not_optimal_where_another_may_cost_less_by_more_than_tie_breaks() -> None:
     planner = {"disruptionCost": {"priority": 1}}
 
@@ -76,6 +78,7 @@ def test_a_plan_is_not_optimal_where_another_may_cost_less_by_more_than_tie_brea
     assert (goal.evictions, goal.bound, goal.status) == (2, 2, "feasible")
 
 
+@pytest.mark.long
 def test_more_plans_are_made_where_one_may_cost_less(monkeypatch: pytest.MonkeyPatch) -> None:
     plans: list[Solution] = []
 

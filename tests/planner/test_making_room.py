@@ -318,6 +318,7 @@ def test_a_replacement_that_takes_the_room_again_is_not_evicted() -> None:
     )
 
 
+@pytest.mark.long
 def test_moves_in_a_chain_are_asked_for_together() -> None:
     """p needs all of a; a0 fits only where b0 has left."""
     nodes = [make_node("a", cpu="6"), make_node("b", cpu="10"), make_node("c", cpu="4")]
@@ -380,6 +381,7 @@ def test_small_pods_are_served_first_so_that_they_take_no_room_of_large_ones() -
     )
 
 
+@pytest.mark.long
 def test_each_of_many_pending_pods_may_be_on_its_own_nodes_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     found: dict[str, set[tuple[str, ...]]] = {}
 

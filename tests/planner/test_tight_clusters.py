@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from descheduler.model.pod import Pod
 from tests.builders import make_node, make_pod
 from tests.planner.runs import goal_of, run_objective
@@ -18,6 +20,7 @@ def agent(node: str, cpu: str) -> Pod:
     return make_pod(f"agent-{node}", cpu=cpu, node=node, owners=["DaemonSet/agent"])
 
 
+@pytest.mark.long
 def test_smaller_pods_leave_instead_of_one_that_has_no_good_node() -> None:
     nodes = [make_node(name, cpu="10") for name in "abc"]
     pods = [agent("a", "4"), agent("b", "5"), agent("c", "5"), *pods_on("a", big="3", small="1500m", other="1500m")]

@@ -8,6 +8,7 @@ from tests.planner.tiny_plans import DEFICIT, OBJECTIVES, best, fault_of, planne
 from tests.series import first_of
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", first_of(1, range(200)))
 @pytest.mark.parametrize("chooses", [True, False], ids=["the plan chooses nodes", "the scheduler chooses nodes"])
 @pytest.mark.parametrize("case", sorted(OBJECTIVES))
@@ -17,6 +18,7 @@ def test_a_plan_is_sound_and_says_nothing_that_is_not_true(case: str, *, chooses
     assert fault_of(case, plan) == ""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("case", "seed"),
     [
@@ -33,6 +35,7 @@ def test_a_plan_is_as_good_as_the_best_final_state(case: str, seed: int) -> None
     assert plan.reached == best(case, plan.world)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("case", "seed"),
     [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -61,11 +62,13 @@ def test_any_text_loads_or_is_refused(start: str, fragments: list[str]) -> None:
     assert is_answer(lines_about(start + "".join(fragments)))
 
 
+@pytest.mark.long
 @given(st.sampled_from(["DeschedulerPolicy", "DeschedulerConfiguration"]), st.dictionaries(KEYS, VALUES, max_size=6))
 def test_any_object_loads_or_is_refused(kind: str, members: dict[str, object]) -> None:
     assert is_answer(lines_about({**members, "apiVersion": "descheduler/v1alpha2", "kind": kind}))
 
 
+@pytest.mark.long
 @given(st.sampled_from(sorted(REGISTRY)), VALUES)
 def test_any_arguments_load_or_are_refused(plugin: str, args: object) -> None:
     profile = {"name": "p", "pluginConfig": [{"name": plugin, "args": args}]}

@@ -14,6 +14,7 @@ from .builders import messages, upstream, warnings, with_args
 _ALIAS_BOMB = "a0: &a0 [1]\n" + "".join(f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 10)}]\n" for i in range(1, 40))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -70,6 +71,7 @@ def test_number_of_problems_is_bounded() -> None:
     assert found[-1] == "policy.yaml:7:704: stopped after 100 problems"
 
 
+@pytest.mark.long
 def test_number_of_warnings_is_bounded() -> None:
     found = warnings(json.dumps({"apiVersion": "descheduler/v1alpha2", **{f"x{index}": 1 for index in range(50_000)}}))
 

@@ -218,6 +218,7 @@ def cluster(pods: list[tuple[str, int, str, bool]]) -> Snapshot:
     return cluster_of(*(node_object(name, cpu="12") for name in "abc"), *objects)
 
 
+@pytest.mark.long
 @settings(max_examples=60, deadline=None)
 @given(pods=_PODS, policy=st.sampled_from(_POLICIES))
 def test_pods_are_kept_but_for_those_that_nobody_creates_again(
@@ -235,6 +236,7 @@ def test_pods_are_kept_but_for_those_that_nobody_creates_again(
     )
 
 
+@pytest.mark.long
 @settings(max_examples=60, deadline=None)
 @given(pods=_PODS, policy=st.sampled_from(_POLICIES))
 def test_no_node_is_filled_beyond_what_it_has(pods: list[tuple[str, int, str, bool]], policy: Policy) -> None:

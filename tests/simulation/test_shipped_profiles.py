@@ -55,6 +55,7 @@ def test_policy_converges_or_the_last_line_says_what_to_enable(name: str, sample
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", [name for name in POLICIES if searches(name)])
 def test_policy_that_searches_converges(name: str) -> None:
     """On the sample on which searches are short."""

@@ -74,6 +74,7 @@ def test_connection_of_an_answer_that_was_given_up_is_not_used_again(
     assert b"v1.36.0" in client.fetch(VERSION, bytes)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "fault",
     [

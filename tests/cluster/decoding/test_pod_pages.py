@@ -43,6 +43,7 @@ FACTS: dict[str, st.SearchStrategy[Any]] = {
 }
 
 
+@pytest.mark.long
 @given(st.lists(st.fixed_dictionaries({}, optional=FACTS), max_size=6))
 def test_neighbours_on_a_page_do_not_change_a_pod(facts: list[dict[str, Any]]) -> None:
     objects = [pod_object(f"p{index}", **each) for index, each in enumerate(facts)]

@@ -29,6 +29,7 @@ def test_lines_are_those_of_the_text_however_it_is_cut(text: bytes, cuts: list[i
     assert lines == [(number, line) for number, line in expected if line.strip()]
 
 
+@pytest.mark.long
 @given(st.lists(st.binary(max_size=3000), min_size=1, max_size=4))
 def test_compressed_members_are_the_text_of_all(parts: list[bytes]) -> None:
     stream = io.BytesIO(b"".join(gzip.compress(part) for part in parts))
@@ -81,6 +82,7 @@ def test_archive_that_expands_beyond_all_measure_is_refused() -> None:
         list(read_chunks(bomb, "dump"))
 
 
+@pytest.mark.long
 def test_small_file_that_is_a_bomb_is_read_in_small_chunks() -> None:
     stream = io.BytesIO(gzip.compress(b"\0" * (64 << 20)))
 

@@ -53,6 +53,7 @@ def numbered(number: int, size: int, **kind: str) -> Object:
     return {"metadata": {"name": f"o{number}", "text": '[{"é\\' * (size // 7)}, **kind}
 
 
+@pytest.mark.long
 @given(
     sizes=st.lists(st.integers(0, 250), max_size=12),
     form=st.sampled_from(

@@ -102,6 +102,7 @@ def odd_pods() -> list[Object]:
     ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("world", "keep_conditions"),
     [
@@ -142,6 +143,7 @@ def test_hostile_objects_in_protobuf_are_those_in_json(world: HostileWorld) -> N
         assert value(from_messages(kind, found)) == value(from_json(kind, found))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["unit", "differential", "scheduler"])
 def test_worlds_of_the_vectors_in_protobuf_are_those_in_json(name: str) -> None:
     # Some of them: the writer is not made for speed.
@@ -157,6 +159,7 @@ def test_worlds_of_the_vectors_in_protobuf_are_those_in_json(name: str) -> None:
             assert value(from_messages(kind, found, skip_broken=True)) == value(in_json), world["id"]
 
 
+@pytest.mark.long
 @given(st.lists(st.fixed_dictionaries({}, optional=FACTS), max_size=6))
 def test_neighbours_do_not_change_a_pod(facts: list[dict[str, Any]]) -> None:
     pods = [pod_object(f"p{index}", **each) for index, each in enumerate(facts)]

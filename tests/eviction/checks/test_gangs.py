@@ -232,6 +232,7 @@ def test_undone_eviction_does_not_count() -> None:
     assert check.verdict(bundle_of(pods[1])).is_accepted
 
 
+@pytest.mark.long
 def test_no_grant_leaves_a_gang_with_too_few_pods_in_random_worlds() -> None:
     worlds = [make_world(Random(f"suite/{number}")) for number in range(100)]
 

@@ -131,6 +131,7 @@ def _world(random: Random) -> Sequence[_Job]:
     return [_random_job(random, f"job{index}") for index in range(random.randrange(1, 4))]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("part", parts(250))
 def test_no_job_is_parted_restarted_or_disrupted_against_its_rules(part: Part) -> None:
     counts: Counter[str] = Counter()

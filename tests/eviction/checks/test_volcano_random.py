@@ -70,6 +70,7 @@ def forbidden(result: Evaluation, objects: Sequence[Object]) -> list[str]:
     ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("part", parts(250))
 def test_nothing_that_the_victim_functions_forbid_is_in_a_plan(part: Part) -> None:
     num_evicted = 0

@@ -69,6 +69,7 @@ def rooms(*sizes: int) -> list[Node]:
     return [CLOSED, *(make_node(f"node-{index}", cpu=str(cpu)) for index, cpu in enumerate(sizes))]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("small", "medium", "large"), list(permutations("abc")), ids=map("".join, permutations("abc")))
 def test_three_sizes_leave_in_every_order_of_their_names(small: str, medium: str, large: str) -> None:
     pods = sized(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -49,6 +50,7 @@ MOVED = st.dictionaries(st.sampled_from(range(len(RUNNING))), NODE)
 STEPS = st.lists(st.tuples(st.integers(0, len(RUNNING)), NODE, OTHERS, MOVED), max_size=8)
 
 
+@pytest.mark.long
 @given(steps=STEPS)
 def test_plugins_see_what_was_followed_last_whatever_came_before(
     steps: Sequence[Step],

@@ -161,6 +161,7 @@ def evicted_at_random(seed: int, document: dict[str, Any] | None = None) -> tupl
     return snapshot, decide(policy, snapshot, now=NOW)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", SEEDS)
 def test_replacements_of_random_pods_are_scheduled_in_every_order(seed: int) -> None:
     """By brute force over every order and every tie-break."""

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pytest
+
 from descheduler.cluster.builder import SnapshotBuilder
 from descheduler.cluster.request import SnapshotRequest
 from descheduler.eviction.placement_verification.scheduling_settings import SchedulingSettings
@@ -238,6 +240,7 @@ def test_a_finished_pod_without_a_node_is_not_placed() -> None:
     assert (explanation.landing, explanation.placement) == (None, None)
 
 
+@pytest.mark.long
 def test_the_best_nodes_are_those_of_the_landing() -> None:
     """On a cluster in which nothing waits, the analysis and the landing look at the same cluster."""
     builder = SnapshotBuilder("generated", SnapshotRequest(keep_templates=True))

@@ -56,6 +56,7 @@ def test_a_pending_pod_takes_what_an_evicted_one_leaves_where_both_ends_are_held
     assert plan.value == (0, 1)
 
 
+@pytest.mark.long
 def test_moves_that_wait_for_each_other_do_not_cost_all_the_rest() -> None:
     """Of the best assignment found nothing can be put in order: its pods go in circles."""
     problem = make_stranded_world(nodes=20, seed=10, pending_ratio=0.4)

@@ -127,6 +127,7 @@ def test_plan_strands_less_than_moves_one_by_one(seed: int) -> None:
     assert ratios[0] < ratios[-1]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("workers", [1, 2])
 def test_same_seed_and_work_give_the_same_plan(workers: int) -> None:
     world = _world()

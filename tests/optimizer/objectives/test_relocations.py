@@ -70,6 +70,7 @@ def test_move_limit_holds_for_relocations() -> None:
     assert plan.value == (2, 0)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(3))
 def test_plan_for_a_full_cluster_keeps_its_limit_of_moves(seed: int) -> None:
     problem = make_small_openb_world(hosts=16, load=1.0, seed=seed).problem
@@ -92,6 +93,7 @@ def test_relocation_is_found_without_the_solver() -> None:
     assert goal.value(placement.at) == (0, 2)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("workers", first_of(1, [1, 2]))
 def test_same_seed_and_work_give_the_same_plan(workers: int) -> None:
     problem = make_small_openb_world(hosts=16, load=1.0, seed=1).problem

@@ -87,6 +87,7 @@ def test_a_pod_that_fits_as_it_is_needs_no_other_move() -> None:
     assert plan.value == plan.bound == (0, 30)
 
 
+@pytest.mark.long
 def test_room_is_made_in_a_cluster_that_is_too_large_to_be_solved_whole() -> None:
     """Ten large pods have to leave, and their pool of nodes has room for none of them before moves."""
     problem = _fragmented_pool(seed=1)

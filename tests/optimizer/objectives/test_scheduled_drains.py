@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from descheduler.optimizer import Limits
 from descheduler.optimizer.arrangement import Arrangement
@@ -41,6 +42,7 @@ def chosen_by_scheduler(placement: Arrangement, pod: int) -> int:
     return -best[1]
 
 
+@pytest.mark.long
 def test_every_pod_goes_where_the_scheduler_puts_it() -> None:
     problem = world(0)
     placement = Arrangement(problem)
@@ -67,12 +69,14 @@ def test_nodes_are_emptied_whole_and_stay_empty() -> None:
     assert left.isdisjoint(at.tolist())
 
 
+@pytest.mark.long
 def test_longer_search_empties_no_fewer_nodes() -> None:
     problem = world(2)
 
     assert len(drains_of(problem, work=2.0)) >= len(drains_of(problem, work=0.05))
 
 
+@pytest.mark.long
 def test_equal_work_gives_equal_sequences() -> None:
     first, second = (drains_of(world(3), work=0.4) for _ in range(2))
 

@@ -45,6 +45,7 @@ def test_a_longer_search_is_never_worse() -> None:
         assert emptied == sorted(emptied)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(5))
 def test_what_is_left_keeps_every_rule(seed: int) -> None:
     problem = crowded(np.random.default_rng(seed))

@@ -40,6 +40,7 @@ def _num_evaluations(monkeypatch: pytest.MonkeyPatch, cost: int) -> tuple[int, i
     return num_asked, len(ends)
 
 
+@pytest.mark.long
 def test_schedulers_whose_evaluations_cost_more_are_asked_less(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = {cost: _num_evaluations(monkeypatch, cost) for cost in (1, 4, 30)}
 

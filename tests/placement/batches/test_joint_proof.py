@@ -106,6 +106,7 @@ def test_batch_lands_if_a_pending_pod_of_higher_priority_takes_its_other_room() 
     assert joint.conditions == ("pending pod default/waiting may be scheduled there first",)
 
 
+@pytest.mark.long
 @given(seed=st.integers(0, 10**6))
 def test_proofs_and_bookings_leave_the_state_that_was_there(seed: int) -> None:
     instance = make_instance(seed)

@@ -101,6 +101,7 @@ def test_pods_on_unknown_nodes_hold_nothing() -> None:
 _WANTED = st.tuples(st.sampled_from(["0.0.0.0", "10.0.0.1", "10.0.0.2", "::"]), st.sampled_from([80, 81]))
 
 
+@pytest.mark.long
 @given(st.lists(st.tuples(st.integers(0, 2), _WANTED, st.booleans()), max_size=20))
 def test_what_if_leaves_every_holder_and_answers_are_those_of_a_fresh_count(
     steps: list[tuple[int, tuple[str, int], bool]],

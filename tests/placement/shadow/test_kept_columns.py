@@ -25,6 +25,7 @@ def _ask(columns: KeptColumns, table: NodeTable) -> NDArray[np.int64]:
     return columns.column("pods", lambda some: some.requested((PODS_ROW,))[0])
 
 
+@pytest.mark.long
 @given(st.lists(st.lists(_moves, max_size=30), max_size=8), st.sampled_from([2, 64]))
 def test_column_that_is_asked_for_again_has_every_move_in_it(rounds: list[list[tuple[int, int]]], few: int) -> None:
     table = NodeTable(NODES)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -49,6 +50,7 @@ def test_columns_show_sums_or_the_most_that_there_is_and_forget_in_any_order(
     assert not table.scoring.any()
 
 
+@pytest.mark.long
 @given(taken)
 def test_pods_that_are_there_at_first_count_as_those_that_come_one_by_one(pods: list[tuple[int, int, int]]) -> None:
     at_once, one_by_one = NodeTable([make_node("a"), make_node("b")]), NodeTable([make_node("a"), make_node("b")])

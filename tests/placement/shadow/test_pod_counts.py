@@ -102,6 +102,7 @@ class _Ledger:
         return sorted((pod.name, node, is_terminating) for pod, node, is_terminating in self.pods)
 
 
+@pytest.mark.long
 @given(_pods("old"), _pods("new"), st.lists(_queries, min_size=1, max_size=3), st.data())
 def test_counts_after_any_moves_are_those_of_counting_again(
     placed: list[Pod], new: list[Pod], queries: list[PodQuery], data: st.DataObject
@@ -120,6 +121,7 @@ def test_counts_after_any_moves_are_those_of_counting_again(
         ]
 
 
+@pytest.mark.long
 @given(_pods("old"), _pods("new"), _queries, st.data())
 def test_what_if_leaves_the_digest_and_the_counts_as_they_were(
     placed: list[Pod], new: list[Pod], query: PodQuery, data: st.DataObject

@@ -120,6 +120,7 @@ def test_resource_that_no_node_offers_gets_a_row_of_zeros() -> None:
     assert cluster.digest() == before
 
 
+@pytest.mark.long
 @settings(deadline=None, max_examples=40)
 @given(st.lists(st.tuples(st.sampled_from(["place", "add", "remove", "terminate"]), st.integers(0, 4)), max_size=60))
 def test_what_if_leaves_every_column_and_counter_as_it_was(steps: list[tuple[str, int]]) -> None:

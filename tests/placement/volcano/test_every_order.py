@@ -132,6 +132,7 @@ def _objects(random: Random) -> Iterator[Object]:
         yield {**pod, "spec": {**pod["spec"], "schedulerName": "default-scheduler"}}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("may_stay", [False, True], ids=["all leave", "some may stay"])
 @pytest.mark.parametrize("part", _PARTS)
 def test_what_is_proven_lands_whatever_comes_first(part: Part, may_stay: bool) -> None:
@@ -140,6 +141,7 @@ def test_what_is_proven_lands_whatever_comes_first(part: Part, may_stay: bool) -
     assert left == {}
 
 
+@pytest.mark.long
 def test_most_batches_of_a_few_pods_are_proven() -> None:
     batches = [_Batch(seed, may_stay=False) for seed in range(20)]
 

@@ -65,6 +65,7 @@ def _objects(random: Random) -> Iterator[Object]:
         yield from owned(pods(name, 1 if is_running else size, cpu="2", on=on), owner=name)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("part", _PARTS)
 def test_as_many_pods_of_each_job_are_bound_as_expected(part: Part) -> None:
     different = {}

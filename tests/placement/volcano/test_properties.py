@@ -103,6 +103,7 @@ def _is_whole(job: Job, num_ready_before: int) -> bool:
     return job.num_ready == num_ready_before or job.num_ready >= job.min_available
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("part", _PARTS)
 def test_gangs_are_bound_whole_and_no_queue_grows_above_its_capability(part: Part) -> None:
     for seed in part.of(_SEEDS):
@@ -127,6 +128,7 @@ def _cpu(session: Session, queue_name: str) -> float:
     return sum(job.allocated.get("cpu", 0.0) for job in session.jobs.values() if job.queue == queue_name)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("part", _PARTS)
 def test_actions_evict_nothing_that_a_victim_function_spares(part: Part) -> None:
     """By plain counting; what an action takes from whom is told by the state at the end."""
@@ -184,6 +186,7 @@ def _check_share(session: Session, queue_name: str, gone: Sequence[Eviction]) ->
         assert any(not fits(added(account.allocated, task.request), account.deserved) for task in reclaimed)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("part", _PARTS)
 def test_a_discarded_statement_restores_the_digest(part: Part) -> None:
     for seed in part.of(_SEEDS):
@@ -207,6 +210,7 @@ def _check_discarded_statement(seed: int) -> None:
     assert digest_of(session) == digest
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("part", _PARTS)
 def test_questions_about_landings_leave_no_trace_and_are_answered_alike(part: Part) -> None:
     for seed in part.of(_SEEDS):

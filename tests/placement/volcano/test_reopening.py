@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -17,6 +18,7 @@ from .worlds import Object, group, node, pods, queue, session, tasks_of
 _TIERS = (("priority", "gang", "conformance"), ("drf", "predicates", "proportion", "nodeorder", "binpack"))
 
 
+@pytest.mark.long
 @settings(max_examples=40, deadline=None)
 @given(clusters(), st.data())
 def test_further_cycles_share_out_what_jobs_hold_then(objects: list[Object], data: st.DataObject) -> None:
@@ -49,6 +51,7 @@ def _accounts(made: Session) -> dict[str, tuple[object, ...]]:
     }
 
 
+@pytest.mark.long
 @settings(max_examples=40, deadline=None)
 @given(clusters(), st.data())
 def test_jobs_of_one_state_are_alike(objects: list[Object], data: st.DataObject) -> None:

@@ -48,6 +48,7 @@ def clusters(draw: st.DrawFn) -> list[Object]:
     return objects
 
 
+@pytest.mark.long
 @settings(max_examples=40, deadline=None)
 @given(clusters(), st.data())
 def test_a_discarded_statement_restores_the_digest(objects: list[Object], data: st.DataObject) -> None:
@@ -67,6 +68,7 @@ def test_a_discarded_statement_restores_the_digest(objects: list[Object], data: 
     assert digest_of(made) == before
 
 
+@pytest.mark.long
 @settings(max_examples=40, deadline=None)
 @given(clusters())
 def test_a_gang_is_bound_whole_or_not_at_all(objects: list[Object]) -> None:
@@ -79,6 +81,7 @@ def test_a_gang_is_bound_whole_or_not_at_all(objects: list[Object]) -> None:
     assert all(made.jobs[name].is_ready for name in bound - evicted)
 
 
+@pytest.mark.long
 @settings(max_examples=40, deadline=None)
 @given(clusters())
 def test_allocation_leaves_no_queue_above_its_capability(objects: list[Object]) -> None:

@@ -57,6 +57,7 @@ def best(snapshot: Snapshot) -> tuple[int, int]:
     return min(found)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(NUM_WORLDS))
 def test_room_is_made_with_as_few_evictions_as_any_plan_takes(seed: int) -> None:
     objects = drawn(seed)

@@ -70,6 +70,7 @@ def best(snapshot: Snapshot) -> tuple[int, int]:
     return min((figure, number) for figure, number in found if figure is not None)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(NUM_WORLDS))
 def test_parts_of_gpus_are_made_usable_with_as_few_evictions_as_any_plan_takes(seed: int) -> None:
     nodes, pods = drawn(seed)

@@ -34,6 +34,7 @@ _documents = st.dictionaries(
 )
 
 
+@pytest.mark.long
 @given(_documents)
 def test_every_document_reads_back_as_it_was(document: dict[str, object]) -> None:
     text = "".join(yaml_lines(document))

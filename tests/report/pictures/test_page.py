@@ -172,6 +172,7 @@ def test_plan_that_evicts_nothing_has_a_page() -> None:
     assert "No workload loses a pod." in text
 
 
+@pytest.mark.long
 def test_page_of_five_thousand_nodes_is_no_larger_than_five_megabytes() -> None:
     nodes = [
         make_node(f"node-{number:04}", labels={"topology.kubernetes.io/zone": f"z{number % 3}"})
@@ -182,6 +183,7 @@ def test_page_of_five_thousand_nodes_is_no_larger_than_five_megabytes() -> None:
     assert len("".join(render(make_test_plan(pods, nodes=nodes), "html"))) < 5_000_000
 
 
+@pytest.mark.long
 def test_page_of_a_plan_with_many_moves_and_refusals_is_no_larger_either() -> None:
     """Each of 5,000 nodes loses a pod, and 2,000 of them keep one that the plan names too."""
     nodes = [make_node(f"ip-10-0-{number:04}.eu-west-1.compute.internal", cpu="64") for number in range(5000)]

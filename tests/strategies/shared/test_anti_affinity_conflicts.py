@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -68,6 +69,7 @@ def _conflicts_one_by_one(pod: Pod, others: list[Pod], *, spares_namesakes: bool
     return False
 
 
+@pytest.mark.long
 @given(_pods(), st.booleans(), st.data())
 def test_conflicts_are_those_of_asking_every_pod_also_after_evictions(
     pods: list[Pod], spares_namesakes: bool, data: st.DataObject

@@ -28,6 +28,7 @@ _terms = st.builds(
 )
 
 
+@pytest.mark.long
 @given(st.sampled_from([{}, {"zone": "z0"}, {"disk": "ssd"}]), st.none() | st.lists(_terms, max_size=3).map(tuple))
 def test_selected_nodes_are_those_that_match(
     selector: dict[str, str], terms: tuple[NodeSelectorTerm, ...] | None

@@ -87,6 +87,7 @@ def test_names_of_comparisons_differ() -> None:
     assert sorted(set(names)) == sorted(names)
 
 
+@pytest.mark.long
 def test_pending_pods_of_all_priorities_are_counted() -> None:
     """On the smallest clusters: what is better, and the pods of high and low priorities."""
     options = Options(data=None, limits=Limits(work=0.01), longer=None, num_seeds=1, num_workers=1)

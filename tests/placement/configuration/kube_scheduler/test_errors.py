@@ -278,6 +278,7 @@ def read(document: dict[str, object]) -> tuple[DocumentProblem, ...] | Scheduler
         return error.problems
 
 
+@pytest.mark.long
 @given(st.dictionaries(KEYS, VALUES), st.sampled_from([{}, HEADER]))
 def test_any_object_loads_or_is_refused_with_problems(body: dict[str, object], header: dict[str, object]) -> None:
     result = read({**body, **header})
@@ -285,6 +286,7 @@ def test_any_object_loads_or_is_refused_with_problems(body: dict[str, object], h
     assert result.profiles if isinstance(result, SchedulerConfiguration) else result
 
 
+@pytest.mark.long
 @given(
     st.sampled_from([name for name, row in sorted(PLUGINS.items()) if row.args is not None]),
     st.dictionaries(KEYS, VALUES),

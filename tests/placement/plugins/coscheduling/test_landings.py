@@ -146,6 +146,7 @@ def test_pods_that_follow_a_gang_find_what_it_left() -> None:
     assert [landing.verdict for landing in landings] == [LANDS, LANDS_IF]
 
 
+@pytest.mark.long
 def test_verdicts_on_small_batches_are_those_of_brute_force() -> None:
     worlds = [make_world(Random(f"suite/{number}")) for number in range(60)]
 

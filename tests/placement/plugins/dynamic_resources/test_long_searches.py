@@ -33,6 +33,7 @@ def devices_of(node: str, *, has_seventh: bool = False) -> Object:
     return slice_of(node, *(device(f"d{number}", {"number": number}) for number in numbers))
 
 
+@pytest.mark.long
 def test_landing_is_likely_where_a_node_is_not_searched_to_the_end() -> None:
     asked = template("gpus", *ASKED)
     asked["spec"]["spec"]["devices"]["constraints"] = DISTINCT
@@ -53,6 +54,7 @@ def test_landing_is_likely_where_a_node_is_not_searched_to_the_end() -> None:
     assert landing.cause.startswith("the search for devices takes too many steps")
 
 
+@pytest.mark.long
 def test_no_more_than_some_nodes_are_searched_that_far(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(device_world, "_MOST_STEPS", 5_000)
 

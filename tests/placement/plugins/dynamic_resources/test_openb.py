@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
+import pytest
 
 from descheduler.model.pod import Pod
 from descheduler.placement.framework.attempt import put_on_node
@@ -69,6 +70,7 @@ def share_of(place: int, size: int) -> Pod:
     return decode_pod(shares.gpu_pod(f"p{place}", {shares.CORE: str(100 * size), shares.RATIO: str(100 * size)}))
 
 
+@pytest.mark.long
 def test_whole_gpus_are_found_on_the_nodes_of_device_share_pod_after_pod() -> None:
     drawn, used = random.Random(1), used_gpus()
     sizes = [drawn.choice(SIZES) for _ in range(NUM_PODS)]

@@ -24,6 +24,7 @@ NODES = ("a", "b")
 NUM_PODS = 5
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("part", parts(100))
 def test_devices_are_those_of_a_brute_force_and_come_back_in_any_order(part: Part) -> None:
     for seed in part.of(range(NUM_WORLDS)):

@@ -142,6 +142,7 @@ def random_tree(draw: Random) -> QuotaTree:
     return QuotaTree(quotas, guarantees_usage=draw.random() < 0.2)
 
 
+@pytest.mark.long
 def test_shares_that_are_kept_up_to_date_are_those_that_are_computed_at_once() -> None:
     for seed in range(40):
         draw = Random(seed)
@@ -157,6 +158,7 @@ def test_shares_that_are_kept_up_to_date_are_those_that_are_computed_at_once() -
                 assert runtime.scaled_min(asked).tolist() == at_once.scaled_min(asked).tolist(), seed
 
 
+@pytest.mark.long
 def test_quotas_may_be_below_each_other_to_any_depth() -> None:
     deep = 3_000
     quotas = [make_quota(f"q{n}", most={"cpu": "9"}, parent=f"q{n - 1}" if n else ROOT_QUOTA) for n in range(deep)]

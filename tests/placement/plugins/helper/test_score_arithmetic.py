@@ -12,6 +12,7 @@ from descheduler.placement.plugins.helper.score_arithmetic import normalize, tdi
 INTS = st.integers(-(2**60), 2**60)
 
 
+@pytest.mark.long
 @given(st.lists(st.tuples(INTS, st.integers(1, 2**60)), min_size=1))
 def test_quotients_are_cut_toward_zero(pairs: list[tuple[int, int]]) -> None:
     numerators, denominators = zip(*pairs, strict=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -31,6 +32,7 @@ _terms = st.fixed_dictionaries(
 _labels = st.dictionaries(st.sampled_from(["k", "l"]), st.sampled_from(["x", "y", "z"]))
 
 
+@pytest.mark.long
 @given(st.lists(_terms, max_size=5), _labels, st.sampled_from(["n", "m", "other"]))
 def test_matching_terms_are_those_that_match_when_all_are_asked(
     terms: list[dict[str, Any]], labels: dict[str, str], namespace: str

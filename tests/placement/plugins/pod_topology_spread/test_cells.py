@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -31,6 +32,7 @@ def test_nodes_share_a_cell_when_they_share_every_domain(nodes: list[Node]) -> N
             assert (cells.ids[one] == cells.ids[other]) is np.bool_(is_shared)
 
 
+@pytest.mark.long
 @given(_nodes(), st.data())
 def test_cells_have_the_nodes_that_are_in_them(nodes: list[Node], data: st.DataObject) -> None:
     topology = Topology(NodeTable(nodes))

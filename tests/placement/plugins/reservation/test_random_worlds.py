@@ -20,17 +20,20 @@ _NUM_BATCHES = 25
 _NUM_READ_BACK = 40
 
 
+@pytest.mark.long
 def test_laws_hold_in_random_worlds() -> None:
     for seed in range(_NUM_WORLDS):
         check_world(seed)
 
 
+@pytest.mark.long
 def test_joint_verdicts_agree_with_all_orders_and_assignments() -> None:
     verdicts = Counter(check_batch(seed) for seed in range(_NUM_BATCHES))
 
     assert {LandingVerdict.LANDS, LandingVerdict.NO} <= verdicts.keys()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("part", parts(3))
 def test_answers_are_those_of_a_cluster_that_keeps_nothing_from_cycle_to_cycle(
     part: Part, monkeypatch: pytest.MonkeyPatch
@@ -59,5 +62,6 @@ def test_answers_are_those_of_a_cluster_that_keeps_nothing_from_cycle_to_cycle(
         assert answers_by_the_way(seed) == answers, seed
 
 
+@pytest.mark.long
 def test_cluster_that_is_read_again_is_the_one_that_pods_were_placed_on() -> None:
     assert sum(random_patches.check_world(seed) for seed in range(_NUM_READ_BACK)) > _NUM_READ_BACK

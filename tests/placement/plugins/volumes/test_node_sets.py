@@ -72,6 +72,7 @@ _REQUIREMENTS = st.builds(
 )
 
 
+@pytest.mark.long
 @given(st.lists(st.lists(_REQUIREMENTS, min_size=1, max_size=3), max_size=3))
 def test_sets_agree_with_matching_node_by_node(alternatives: list[list[Requirement]]) -> None:
     affinity = any_of(*alternatives)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -91,6 +92,7 @@ def _apply(cluster: ShadowCluster, binding: VolumeBinding, step: tuple[str, int,
         change(PLACED[which])
 
 
+@pytest.mark.long
 @settings(deadline=None, max_examples=60)
 @given(_STEPS, st.integers(0, 8))
 def test_what_if_leaves_the_digest_and_every_answer_as_they_were(steps: list[tuple[str, int, int]], at: int) -> None:
@@ -111,6 +113,7 @@ def test_what_if_leaves_the_digest_and_every_answer_as_they_were(steps: list[tup
     assert (cluster.digest(), _answers(cluster)) == (digest, before)
 
 
+@pytest.mark.long
 @given(_STEPS)
 @settings(deadline=None, max_examples=30)
 def test_followers_that_join_late_know_the_same(steps: list[tuple[str, int, int]]) -> None:
