@@ -19,7 +19,7 @@ from descheduler.model.text.counted import counted
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.optimizer.limits import Budget
 from descheduler.optimizer.objective import Value
-from descheduler.optimizer.objectives.consolidate_nodes import ConsolidateNodes, MostAllocated
+from descheduler.optimizer.objectives.consolidate_nodes import ConsolidateNodes, Drain, MostAllocated
 from descheduler.optimizer.order.waves import Reassignment
 from descheduler.optimizer.solving import Solution
 from descheduler.placement.shadow.node_table import PODS_ROW
@@ -72,6 +72,8 @@ class ConsolidateNodesObjective(ClusterObjective):
         """By the plan that was asked about last."""
         self._attracted: Counter[str] = Counter()
         """How many replacements would be scheduled onto each of these, since one was given up."""
+        self._drains: Sequence[Drain] = ()
+        """Of the last plan that counts with the scheduler's choice of nodes; the next one goes on with them."""
         self._unplanned = 0
         """The cost of nodes that are in use by what is none of the problem's pods."""
 
@@ -122,8 +124,9 @@ class ConsolidateNodesObjective(ClusterObjective):
         scored = np.array([self._packing_weights.get(resource, 0) for resource in cluster.resources], dtype=np.int64)
         goal = self.stated_over(cluster).prepare(cluster.problem)
         nodes = [group[0].source for group in self._fullest_first(plan.moves)]
-        drains = goal.scheduled(nodes, MostAllocated(cluster.allocatable, scored), budget, np.random.default_rng(seed))
-        return with_drains(plan, drains, goal, budget)
+        scheduler, rng = MostAllocated(cluster.allocatable, scored), np.random.default_rng(seed)
+        self._drains = goal.scheduled(nodes, self._drains, scheduler, budget, rng)
+        return with_drains(plan, self._drains, goal, budget)
 
     def groups(self, moves: Sequence[Reassignment]) -> Sequence[Sequence[Reassignment]]:
         """The moves of each node: in their own order where the plan counts with the scheduler, else the fullest first.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 
@@ -21,12 +23,12 @@ def world(seed: int, nodes: int = 50) -> Problem:
     return make_consolidation_world(nodes=nodes, seed=seed, mean_ratio=0.45).problem
 
 
-def drains_of(problem: Problem, *, work: float, first: tuple[int, ...] = ()) -> list[Drain]:
+def drains_of(problem: Problem, *, work: float, first: tuple[int, ...] = (), last: Sequence[Drain] = ()) -> list[Drain]:
     scheduler = MostAllocated(problem.capacity, WEIGHT)
     return (
         ConsolidateNodes()
         .prepare(problem)
-        .scheduled(first, scheduler, Budget(Limits(work=work)), np.random.default_rng(1))
+        .scheduled(first, last, scheduler, Budget(Limits(work=work)), np.random.default_rng(1))
     )
 
 
@@ -76,6 +78,15 @@ def test_longer_search_empties_no_fewer_nodes() -> None:
     assert len(drains_of(problem, work=2.0)) >= len(drains_of(problem, work=0.05))
 
 
+def test_search_goes_on_with_the_drains_of_the_last_one() -> None:
+    problem = world(1)
+    last = drains_of(problem, work=1.0)
+
+    again = drains_of(problem, work=0.3, last=last)
+
+    assert len(again) >= len(last) > len(drains_of(problem, work=0.3))
+
+
 @pytest.mark.long
 def test_equal_work_gives_equal_sequences() -> None:
     first, second = (drains_of(world(3), work=0.4) for _ in range(2))
@@ -93,7 +104,7 @@ def test_ceiling_keeps_nodes_from_being_filled_further() -> None:
 
     scheduler = MostAllocated(problem.capacity, WEIGHT)
     goal = ConsolidateNodes(ceiling).prepare(problem)
-    for drain in goal.scheduled((), scheduler, Budget(Limits(work=0.3)), np.random.default_rng(1)):
+    for drain in goal.scheduled((), (), scheduler, Budget(Limits(work=0.3)), np.random.default_rng(1)):
         at[drain.pods] = drain.targets
 
     assert (problem.usage(at) <= np.maximum(ceiling, before)).all()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -91,11 +91,19 @@ class ConsolidateNodesGoal(PreparedObjective):
         return most_emptied(self._drains, self._weight)
 
     def scheduled(
-        self, first: Iterable[int], scheduler: MostAllocated, budget: Budget, rng: np.random.Generator
+        self,
+        first: Iterable[int],
+        last: Sequence[Drain],
+        scheduler: MostAllocated,
+        budget: Budget,
+        rng: np.random.Generator,
     ) -> list[Drain]:
-        """The best sequence of drains found where `scheduler` chooses the targets; `first` are nodes to begin with."""
+        """The best sequence of drains found where `scheduler` chooses the targets.
+
+        To begin with there are the nodes `first`, and the drains of the `last` search over the same pods and nodes.
+        """
         enough, _ = self._most_emptied
-        return ScheduledDrains(self._drains, self._weight, scheduler, budget, rng).search(first, enough)
+        return ScheduledDrains(self._drains, self._weight, scheduler, budget, rng).search(first, last, enough)
 
     def node_cost(self, nodes: Ints, usage: Floats) -> Floats:
         """Nothing: single moves never empty a node."""

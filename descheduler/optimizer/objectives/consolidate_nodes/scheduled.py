@@ -70,13 +70,15 @@ class ScheduledDrains:
         share = (problem.need * drains.scale.T[problem.assignment]).max(axis=1, initial=0.0)
         self._by_size = [home[np.argsort(share[home], kind="stable")] for home in drains.home]
 
-    def search(self, first: Iterable[int], enough: int) -> list[Drain]:
+    def search(self, first: Iterable[int], last: Sequence[Drain], enough: int) -> list[Drain]:
         """The best sequence found until the budget is over, or one that empties the weight `enough`.
 
-        The first one empties the nodes `first` in that order, as far as it can, and then others; or only others, if
-        that is better.
+        It begins with the best of three: the nodes `first` in that order, the drains of an earlier search, or neither;
+        each as far as that can be done, and with others after it.
         """
-        best = kept = max(self._begun_with(first), self._begun_with(()), key=self._rank)
+        by_size = [(node, self._by_size[node][::-1]) for node in first]
+        again = [(drain.node, drain.pods) for drain in last]
+        best = kept = max(map(self._begun_with, (again, by_size, ())), key=self._rank)
         self._restore(kept)
         in_vain = 0
         while kept and self._weight_of(best) < enough and in_vain < _PATIENCE and not self._budget.is_over:
@@ -85,10 +87,10 @@ class ScheduledDrains:
             best, in_vain = (kept, 0) if is_better else (best, in_vain + 1)
         return best
 
-    def _begun_with(self, nodes: Iterable[int]) -> list[Drain]:
+    def _begun_with(self, drains: Iterable[tuple[int, Ints]]) -> list[Drain]:
         self._take_back(0)
-        for node in nodes:
-            self._try(node, self._by_size[node][::-1])
+        for node, pods in drains:
+            self._try(node, pods)
         self._extend()
         return list(self._sequence)
 
