@@ -73,12 +73,12 @@ class ScheduledDrains:
     def search(self, first: Iterable[int], last: Sequence[Drain], enough: int) -> list[Drain]:
         """The best sequence found until the budget is over, or one that empties the weight `enough`.
 
-        It begins with the best of three: the nodes `first` in that order, the drains of an earlier search, or neither;
+        It begins with the best of three: the drains of an earlier search, the nodes `first` in that order, or neither;
         each as far as that can be done, and with others after it.
         """
-        by_size = [(node, self._by_size[node][::-1]) for node in first]
         again = [(drain.node, drain.pods) for drain in last]
-        best = kept = max(map(self._begun_with, (again, by_size, ())), key=self._rank)
+        by_size = [(node, self._by_size[node][::-1]) for node in first]
+        best = kept = max(map(self._begun_with, (*filter(None, (again, by_size)), ())), key=self._rank)
         self._restore(kept)
         in_vain = 0
         while kept and self._weight_of(best) < enough and in_vain < _PATIENCE and not self._budget.is_over:
