@@ -160,7 +160,13 @@ class JobRoad:
             elif task.ends_at is not None:
                 look = partial(self._calls.landed, job, task.eviction)
             else:
-                look = partial(self._keeper.advance, job, holds_only=not self._queue.has_come(task.eviction))
+                # A bundle holds all its room before its first pod leaves: two of them would wait for each other.
+                look = partial(
+                    self._keeper.advance,
+                    job,
+                    holds_only=not self._queue.has_come(task.eviction),
+                    takes_turns=not task.eviction.bundle,
+                )
             self._dispatcher.submit(task, look)
         return bool(due)
 

@@ -31,7 +31,7 @@ from descheduler.migration.job.surges import Surges
 from descheduler.migration.pods import read_pod
 from descheduler.migration.ports import RemovalPort
 from descheduler.migration.replacements import Replacements, successors_of
-from descheduler.migration.room.provider import CannotHold, CannotHoldNow, ReservationProvider
+from descheduler.migration.room.provider import CannotHold, CannotHoldNow, CannotHoldYet, ReservationProvider
 from descheduler.migration.store.journal import Journal
 from descheduler.model.koordinator.eviction_annotations import PROVIDER_ANNOTATION
 from descheduler.model.koordinator.migration_job import JobConditionType, JobReason, MigrationJob
@@ -103,16 +103,17 @@ class JobKeeper:
         self._replacements = Replacements(objects)
         self._surges = Surges(objects)
 
-    def advance(self, job: MigrationJob, *, holds_only: bool = False) -> Progress:
+    def advance(self, job: MigrationJob, *, holds_only: bool = False, takes_turns: bool = True) -> Progress:
         """Takes `job` as far as it comes without an eviction or a wait.
 
         Raises ExchangeError; what was done by then stays.
-        With `holds_only` it goes no further than to ask for room, and so the patience for that does not begin.
+        With `holds_only` it goes no further than to ask for room, and so the patience for that does not begin. Where it
+        `takes_turns`, it waits for room that other jobs of the run use up.
 
         It may be called again after any error, with the job as it was. What was seen is good until something is done
         about it: a status that was written changes nothing in the cluster.
         """
-        progress = self._advance(job, holds_only=holds_only)
+        progress = self._advance(job, holds_only=holds_only, takes_turns=takes_turns)
         return self.read_again(job, progress) if progress.job is job else progress
 
     def read_again(self, job: MigrationJob, progress: Progress) -> Progress:
@@ -125,7 +126,7 @@ class JobKeeper:
             return Progress(kept, WaitForChange("another client has changed it"), progress.pod, progress.replacement)
         return progress
 
-    def _advance(self, job: MigrationJob, *, holds_only: bool) -> Progress:
+    def _advance(self, job: MigrationJob, *, holds_only: bool, takes_turns: bool) -> Progress:
         """As `advance`, by what is known of the job."""
         known: Seen | None = None
         for _ in range(_MOST_STEPS):
@@ -137,7 +138,12 @@ class JobKeeper:
                 return Progress(job, step, seen.pod, seen.replacement)
             if isinstance(step, HoldRoom | RaiseReplicas) and self._is_halted():
                 return Progress(job, WaitForChange("the run ends"), seen.pod, seen.replacement)
-            kept = self._do(job, step, seen.pod)
+            try:
+                kept = self._do(job, step, seen.pod)
+            except CannotHoldYet as error:
+                if takes_turns:
+                    return Progress(job, WaitForChange(str(error)), seen.pod)
+                kept = self.save(job, self._roomless(job, error))
             if kept is None or (kept.has_ended and not _ends(step)):
                 self.release(job)
                 return Progress(kept, End(), seen.pod)
@@ -260,12 +266,8 @@ class JobKeeper:
     def _hold(self, job: MigrationJob) -> MigrationJob:
         try:
             return replace(job, reservation_name=self._provider_of(job).hold(job, self._now()))
-        except CannotHold as error:  # some may be there, of this call or an earlier one
-            self.release_room(job)
-            told = self._not_created(job, str(error))
-            if isinstance(error, CannotHoldNow) and why_no_room(told):
-                return told
-            return failed(told, JobReason.FAILED_CREATE_RESERVATION, str(error))
+        except CannotHold as error:
+            return self._roomless(job, error)
         except ExchangeError as error:
             told = self._not_created(job, str(error))
             if told is not job:
@@ -273,6 +275,14 @@ class JobKeeper:
             if may_have_acted(error):
                 raise RoomUnclear(str(error)) from error
             raise
+
+    def _roomless(self, job: MigrationJob, error: Exception) -> MigrationJob:
+        """`job`, for which no room can be held; some may be there, of the last call or an earlier one."""
+        self.release_room(job)
+        told = self._not_created(job, str(error))
+        if isinstance(error, CannotHoldNow) and why_no_room(told):
+            return told
+        return failed(told, JobReason.FAILED_CREATE_RESERVATION, str(error))
 
     def _not_created(self, job: MigrationJob, why: str) -> MigrationJob:
         return with_condition(

@@ -10,7 +10,7 @@ from descheduler.migration.room.sweeping import KnownJobs, Swept
 from descheduler.model.koordinator.migration_job import MigrationJob
 from descheduler.model.pod import Pod
 
-__all__ = ["CannotHold", "CannotHoldNow", "ReservationProvider"]
+__all__ = ["CannotHold", "CannotHoldNow", "CannotHoldYet", "ReservationProvider"]
 
 
 class CannotHold(Exception):  # noqa: N818 - an answer callers act on, named after what it says
@@ -19,6 +19,10 @@ class CannotHold(Exception):  # noqa: N818 - an answer callers act on, named aft
 
 class CannotHoldNow(CannotHold):
     """The same, for a reason that others can change while the job stays as it is."""
+
+
+class CannotHoldYet(Exception):  # noqa: N818 - an answer callers act on, named after what it says
+    """Room can be asked for once another job of this run has given its own back: the sentence says why."""
 
 
 class ReservationProvider(Protocol):
@@ -32,9 +36,9 @@ class ReservationProvider(Protocol):
         """As `reservationProvider` names it."""
 
     def hold(self, job: MigrationJob, now: datetime) -> str:
-        """The name of what holds the room from now on, or will; that of an earlier call for the job. Raises CannotHold.
+        """The name of what holds the room from now on, or will; that of an earlier call for the job.
 
-        Nothing is created when the pod of the job is gone: CannotHold.
+        Nothing is created when the pod of the job is gone: CannotHold. Raises CannotHoldYet too.
         """
 
     def look(self, job: MigrationJob, now: datetime) -> tuple[Room, Pod | None]:

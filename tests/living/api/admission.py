@@ -59,6 +59,7 @@ def _admitted_pod(store: Store, created: Object) -> Object:
     if not spec.get("containers"):
         raise invalid(by_plural("pods"), created["metadata"]["name"], "spec.containers: Required value")
     spec |= admitted_priority(store, created["metadata"]["name"], spec)
+    _check_quotas(store, created["metadata"])
     return {**created, "spec": spec, "status": {"phase": "Pending"}}
 
 
@@ -77,6 +78,17 @@ def admitted_priority(store: Store, name: str, spec: Object) -> Object:
         raise Refused(403, "Forbidden", f"{text}in pod spec; priority admission controller computed {value}")
     policy = (found or {}).get("preemptionPolicy", "PreemptLowerPriority")
     return {"priority": value, "preemptionPolicy": policy} | ({"priorityClassName": class_name} if class_name else {})
+
+
+def _check_quotas(store: Store, metadata: Object) -> None:
+    """Of what ResourceQuotas limit, the number of pods. Raises Refused (403)."""
+    pods = [found for found in store.all("pods") if found["metadata"]["namespace"] == metadata["namespace"]]
+    used = sum(found["status"].get("phase") not in ("Succeeded", "Failed") for found in pods)
+    for quota in store.all("resourcequotas"):
+        most = quota["spec"]["hard"].get("pods", str(used + 1))
+        if quota["metadata"]["namespace"] == metadata["namespace"] and used >= int(most):
+            text = f'pods "{metadata["name"]}" is forbidden: exceeded quota: {quota["metadata"]["name"]}'
+            raise Refused(403, "Forbidden", f"{text}, requested: pods=1, used: pods={used}, limited: pods={most}")
 
 
 def _admitted_reservation(target: Target, created: Object) -> Object:

@@ -17,6 +17,7 @@ from descheduler.migration.replacements import Replacements, Successors
 from descheduler.migration.room.labels import OWNER_LABEL, manager_of, placeholder_name_of
 from descheduler.migration.room.placeholder.ours import FoundPlaceholder, decode_placeholder
 from descheduler.migration.room.placeholder.pod import PlaceholderSettings, placeholder_of
+from descheduler.migration.room.placeholder.turns import Turns
 from descheduler.migration.room.placeholder.volumes import reachable_terms
 from descheduler.migration.room.placement_away import narrow
 from descheduler.migration.room.provider import CannotHold, CannotHoldNow
@@ -31,6 +32,8 @@ __all__ = ["PlaceholderRooms"]
 
 _REFUSALS = frozenset({400, 403, 404, 422})
 """Answers that a repetition does not change."""
+_OVER_QUOTA = "exceeded quota: "
+"""As the admission plugin ResourceQuota of the API server says that one has no room."""
 
 
 class PlaceholderRooms:
@@ -48,10 +51,11 @@ class PlaceholderRooms:
         self._settings = settings
         self._decode = partial(decode_placeholder, owner=owner, settings=settings)
         self._replacements = Replacements(objects)
+        self._turns = Turns()
 
     def hold(self, job: MigrationJob, now: datetime) -> str:
         """Creates the placeholder named after the job's UID, or finds it created."""
-        del now
+        self._turns.begin(job, now)
         pod = read_whole_pod(self._objects, job.pod_namespace, job.pod_name)
         if pod is None or pod["metadata"]["uid"] != job.pod_uid:
             raise CannotHold(f"pod {job.pod_namespace}/{job.pod_name} is gone")
@@ -65,6 +69,8 @@ class PlaceholderRooms:
             self._check(job, self._objects.create(path, wanted, self._decode, manager=manager))
         except ExchangeError as error:
             if isinstance(error, ApiError) and error.status_code in _REFUSALS:
+                if _OVER_QUOTA in str(error):
+                    self._turns.refused(job, now)
                 raise CannotHoldNow(f"the placeholder cannot be created: {error}") from error
             if not may_have_acted(error) or self._find(job) is None:
                 raise
@@ -102,6 +108,7 @@ class PlaceholderRooms:
         found = self._read(job)
         if found is not None and found.was_created_for(job) and found.pod.deleted_at is None:
             self._delete(found.pod)
+        self._turns.end(job)
 
     def sweep(self, jobs: KnownJobs) -> Swept:
         """Deletes the placeholders of jobs that are no more, in all namespaces."""
