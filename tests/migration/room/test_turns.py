@@ -68,3 +68,9 @@ def test_a_job_waits_for_the_quota_to_count_what_was_given_back_and_no_longer(tu
     turns.end(job("one"))
 
     assert [refused(turns, job("two"), after(seconds)) for seconds in (1, 4, 10, 12)] == [True, True, True, False]
+
+
+def test_a_job_that_may_have_its_placeholder_asks_for_it_again_at_once(turns: Turns) -> None:
+    refused(turns, job("two"), START)
+
+    turns.begin(job("one"), after(1))

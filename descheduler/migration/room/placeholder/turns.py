@@ -22,6 +22,10 @@ class _Refusal(NamedTuple):
     at: datetime
     num_given_back: int
 
+    def holds(self, now: datetime, num_given_back: int) -> bool:
+        """Whether an attempt would be refused again, as far as that is known."""
+        return num_given_back == self.num_given_back and now - self.at < _PAUSE
+
 
 class Turns:
     """Which jobs of one run have placeholders in which namespace. Safe to use from several threads."""
@@ -38,11 +42,11 @@ class Turns:
         """A placeholder is asked for. Raises CannotHoldYet where a quota has refused one a moment ago."""
         namespace = job.pod_namespace
         with self._lock:
-            last = self._last.get(namespace)
-            is_known = last is not None and last.num_given_back == self._num_given_back[namespace]
-            if last is not None and is_known and now - last.at < _PAUSE:
+            holders, last = self._holders[namespace], self._last.get(namespace)
+            is_full = last is not None and last.holds(now, self._num_given_back[namespace])
+            if is_full and job.uid not in holders:
                 raise _not_yet(namespace)
-            self._holders[namespace].add(job.uid)
+            holders.add(job.uid)
 
     def end(self, job: MigrationJob) -> None:
         """The placeholder is given back, if there was one."""
