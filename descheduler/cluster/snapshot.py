@@ -32,7 +32,6 @@ from descheduler.model.objects import (
     PodRevision,
     PodUsage,
     PriorityClass,
-    ResourceQuota,
     RuntimeClass,
     Service,
     StorageClass,
@@ -40,6 +39,7 @@ from descheduler.model.objects import (
     Workload,
 )
 from descheduler.model.pod import Pod
+from descheduler.model.resource_quota import ResourceQuota
 from descheduler.model.selection.labels import LabelSelector
 from descheduler.model.shard import WHOLE_CLUSTER, Shard
 from descheduler.model.volcano import JOB_KIND

@@ -39,8 +39,6 @@ __all__ = [
     "PodRevision",
     "PodUsage",
     "PriorityClass",
-    "QuotaScope",
-    "ResourceQuota",
     "RuntimeClass",
     "Service",
     "StorageClass",
@@ -72,25 +70,6 @@ class Service(msgspec.Struct, frozen=True):
     namespace: str
     name: str
     selector: Mapping[str, str] = {}
-
-
-class QuotaScope(msgspec.Struct, frozen=True):
-    """One scope of a quota, such as `BestEffort`, and what its value has to be (`PriorityClass` In ...)."""
-
-    name: str
-    operator: str = "Exists"
-    values: frozenset[str] = frozenset()
-
-
-class ResourceQuota(msgspec.Struct, frozen=True):
-    """A quota of a namespace: what its objects may take in all, and take now, in nano units by quota name
-    (`requests.cpu`, `pods`, ...). `scopes` are what a pod has to meet to be counted."""
-
-    namespace: str
-    name: str
-    hard: ResourceList = {}
-    used: ResourceList = {}
-    scopes: tuple[QuotaScope, ...] = ()
 
 
 class AdmittedRange(msgspec.Struct, frozen=True):

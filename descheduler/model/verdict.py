@@ -130,6 +130,10 @@ class Reason(Enum):
     )
     LIMIT_REACHED = "LimitReached", "an eviction limit of the policy is reached"
     DISRUPTION_BUDGET = "DisruptionBudget", "the PodDisruptionBudget of the pod allows no disruption now"
+    RESOURCE_QUOTA = (
+        "ResourceQuota",
+        "a ResourceQuota has no room for the placeholder of the pod (reservationProvider: placeholder)",
+    )
     GANG_MINIMUM = (
         "GangMinimum",
         "the gang of the pod would have fewer running pods than it needs (minMember), and is not evicted as a whole"

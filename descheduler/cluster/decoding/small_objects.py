@@ -17,12 +17,11 @@ from descheduler.model.objects import (
     NodeUsage,
     PodUsage,
     PriorityClass,
-    QuotaScope,
-    ResourceQuota,
     RuntimeClass,
     Service,
 )
 from descheduler.model.requests import ResourceList
+from descheduler.model.resource_quota import QuotaScope, ResourceQuota
 
 __all__ = [
     "decode_budget",

@@ -10,12 +10,11 @@ import msgspec
 from msgspec.structs import replace
 
 from descheduler.eviction.migration_controller.profiles import migration_controllers, unheeded_notes
-from descheduler.eviction.migration_controller.room_provider import RoomProvider
+from descheduler.eviction.migration_controller.room_provider import PLACEHOLDER_CLASS, RoomProvider
 from descheduler.kube.leases.settings import own_namespace
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.roads.users_jobs import UsersJobs
 from descheduler.migration.room.choice import JobProfile, ProviderMissing, choose
-from descheduler.migration.room.labels import PLACEHOLDER_CLASS
 from descheduler.migration.room.offer import find_offer
 from descheduler.migration.settings import JobStorage
 from descheduler.model.shard import WHOLE_CLUSTER, Shard

@@ -13,6 +13,7 @@ from descheduler.eviction.checks.gangs import GangCheck
 from descheduler.eviction.checks.known_answers import KnownAnswerCheck
 from descheduler.eviction.checks.limits import LimitCheck, limits_of
 from descheduler.eviction.checks.move_history import MoveHistoryCheck, ReturnCheck
+from descheduler.eviction.checks.placeholder_quotas import PlaceholderQuotaCheck
 from descheduler.eviction.checks.scope import Scope, ScopeCheck
 from descheduler.eviction.checks.shard import ShardCheck
 from descheduler.eviction.checks.stored_pods import StoredPodCheck
@@ -81,6 +82,7 @@ REQUEST_CHECKS: tuple[MakeCheck, ...] = (
         run.background,
         SurgingPods(run.handle.policy.profiles, run.handle.view.snapshot),
     ),
+    lambda run: PlaceholderQuotaCheck(run.handle.policy.profiles, run.handle.view.snapshot),
     lambda run: DeletedClaimCheck(run.handle.policy.profiles, run.handle.view.snapshot),
     lambda run: PreemptableCheck(run.handle.policy.profiles, run.handle.view.snapshot),
     lambda run: TaskCooldownCheck(run.handle.policy.profiles, run.handle.now),

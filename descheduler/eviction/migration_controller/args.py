@@ -253,6 +253,11 @@ def creates_reservations(args: MigrationControllerArgs) -> bool:
     return args.default_job_mode == JOB_MODES[0] and args.reservation_provider == RoomProvider.KOORDINATOR
 
 
+def creates_placeholders(args: MigrationControllerArgs) -> bool:
+    """Whether placeholders hold room for all pods."""
+    return args.default_job_mode == JOB_MODES[0] and args.reservation_provider == RoomProvider.PLACEHOLDER
+
+
 def default_args(args: MigrationControllerArgs) -> MigrationControllerArgs:
     """`args` with every unset field that has a default filled in."""
     arbitration = args.arbitration_args or ArbitrationArgs(enabled=True)
@@ -277,8 +282,8 @@ def _or(value: T | None, default: T) -> T:
     return default if value is None else value
 
 
-def needs(_args: MigrationControllerArgs) -> Needs:
-    """What the filter reads: jobs in progress, and the workloads whose replicas it counts."""
+def needs(args: MigrationControllerArgs) -> Needs:
+    """What the filter reads: jobs in progress, the workloads whose replicas it counts, and what limits placeholders."""
     workloads = (
         "ReplicaSet.apps",
         "Deployment.apps",
@@ -286,4 +291,5 @@ def needs(_args: MigrationControllerArgs) -> Needs:
         "ReplicationController",
         "CloneSet.apps.kruise.io",
     )
-    return Needs(frozenset(("PodMigrationJob.scheduling.koordinator.sh", *workloads)))
+    quotas = ("ResourceQuota",) if creates_placeholders(args) else ()
+    return Needs(frozenset(("PodMigrationJob.scheduling.koordinator.sh", *workloads, *quotas)))

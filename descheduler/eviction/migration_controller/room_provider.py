@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-__all__ = ["RoomProvider"]
+__all__ = ["PLACEHOLDER_CLASS", "RoomProvider"]
+
+PLACEHOLDER_CLASS = "descheduler-placeholder"
+"""The PriorityClass of placeholders, which is below that of every pod to replace."""
 
 
 class RoomProvider(StrEnum):

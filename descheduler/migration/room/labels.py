@@ -9,7 +9,6 @@ import msgspec
 __all__ = [
     "JOB_LABEL",
     "OWNER_LABEL",
-    "PLACEHOLDER_CLASS",
     "CreatorsWire",
     "is_named_as_placeholder",
     "label_fault",
@@ -22,8 +21,6 @@ JOB_LABEL = "descheduler/job"
 """The UID of the job that an object holds room for."""
 OWNER_LABEL = "descheduler/jobs-of"
 """Whose job that is: policies with Leases of their own leave each other's alone."""
-PLACEHOLDER_CLASS = "descheduler-placeholder"
-"""The PriorityClass of placeholders, which is below that of every pod to replace."""
 
 
 def labels_of(job_uid: str, owner: str) -> dict[str, str]:

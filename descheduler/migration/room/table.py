@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from descheduler.eviction.migration_controller.room_provider import RoomProvider
-from descheduler.migration.room.labels import PLACEHOLDER_CLASS
+from descheduler.eviction.migration_controller.room_provider import PLACEHOLDER_CLASS, RoomProvider
 
 if TYPE_CHECKING:
     from descheduler.kube.objects import ObjectCalls

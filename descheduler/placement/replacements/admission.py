@@ -6,19 +6,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple, TypeVar
 
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.model.objects import UNBOUNDED, AdmittedRange, LimitRange, QuotaScope, ResourceQuota
+from descheduler.model.objects import UNBOUNDED, AdmittedRange, LimitRange
 from descheduler.model.pod import Pod
-from descheduler.model.requests import CPU, EPHEMERAL_STORAGE, MEMORY, PODS, ResourceList, pod_limits
-from descheduler.model.selection.affinity import Affinity
+from descheduler.model.requests import CPU, MEMORY, ResourceList, pod_limits
+from descheduler.model.resource_quota import POD_OBJECTS, ResourceQuota, charge_of
 
 __all__ = ["Admission", "FullQuota"]
 
 _RulesT = TypeVar("_RulesT", LimitRange, ResourceQuota)
 
 _ONE = 10**9
-_COUNT = f"count/{PODS}"
-_SHORT_NAMES = (CPU, MEMORY, EPHEMERAL_STORAGE)
-_HUGE_PAGES = "hugepages-"
 _DEMANDED = {name: ("requests", name) for name in (CPU, MEMORY)} | {
     f"{which}.{name}": (which, name) for which in ("requests", "limits") for name in (CPU, MEMORY)
 }
@@ -65,8 +62,8 @@ class Admission:
         """
         full = None
         for quota in self._quotas_of(pod, priority_class):
-            for name in _short(quota, _charge(pod), {}, num_before + 1):
-                full = FullQuota(quota.name, name == _COUNT or (full is not None and full.counts_objects))
+            for name in quota.short_of(_charge(pod), num_pods=num_before + 1):
+                full = FullQuota(quota.name, name == POD_OBJECTS or (full is not None and full.counts_objects))
         return full
 
     def _bar_of_quota(self, pod: Pod, victim: Pod, priority_class: str) -> str:
@@ -74,13 +71,13 @@ class Admission:
             lacking = _lacking(pod, quota)
             if lacking:
                 return f"ResourceQuota {quota.name} admits no container without {lacking}"
-            if next(_short(quota, _charge(pod), _charge(victim), 1), ""):
+            if next(quota.short_of(_charge(pod), released=_charge(victim)), ""):
                 return f"ResourceQuota {quota.name} is exceeded by the replacement pod, even without this pod"
         return ""
 
     def _quotas_of(self, pod: Pod, priority_class: str) -> Iterator[ResourceQuota]:
         for quota in self._quotas.get(pod.namespace, ()):
-            if all(_covers(scope, pod, priority_class) for scope in quota.scopes):
+            if quota.covers(pod, priority_class):
                 yield quota
 
 
@@ -89,50 +86,6 @@ def _by_namespace(objects: Iterable[_RulesT]) -> dict[str, list[_RulesT]]:
     for each in objects:
         found.setdefault(each.namespace, []).append(each)
     return found
-
-
-def _covers(scope: QuotaScope, pod: Pod, priority_class: str) -> bool:
-    """Whether a pod is of a scope. `activeDeadlineSeconds` of pods is not read: no controller's pods end by it."""
-    match scope.name:
-        case "BestEffort":
-            return pod.spec.qos_class == "BestEffort"
-        case "NotBestEffort":
-            return pod.spec.qos_class != "BestEffort"
-        case "Terminating":
-            return False
-        case "CrossNamespacePodAffinity":
-            return pod.spec.affinity is not None and _crosses_namespaces(pod.spec.affinity)
-        case "PriorityClass":
-            return _has_class(scope, priority_class)
-    return True
-
-
-def _crosses_namespaces(affinity: Affinity) -> bool:
-    """Whether a term of affinity or anti-affinity to pods names namespaces."""
-    weighted = (*affinity.pod_preferred, *affinity.anti_preferred)
-    terms = (*affinity.pod_required, *affinity.anti_required, *(each.term for each in weighted))
-    return any(term.namespaces or term.namespace_selector is not None for term in terms)
-
-
-def _has_class(scope: QuotaScope, priority_class: str) -> bool:
-    match scope.operator:
-        case "In":
-            return priority_class in scope.values
-        case "NotIn":
-            return priority_class not in scope.values
-        case "DoesNotExist":
-            return not priority_class
-    return bool(priority_class)
-
-
-def _short(
-    quota: ResourceQuota, charge: Mapping[str, int], released: Mapping[str, int], num_pods: int
-) -> Iterator[str]:
-    """The names of which the quota has not enough for so many pods of this charge, once `released` is given back."""
-    for name, hard in quota.hard.items():
-        added = charge.get(name, 0) * num_pods
-        if added and quota.used.get(name, 0) - released.get(name, 0) + added > hard:
-            yield name
 
 
 def _lacking(pod: Pod, quota: ResourceQuota) -> str:
@@ -148,15 +101,7 @@ def _lacking(pod: Pod, quota: ResourceQuota) -> str:
 
 
 def _charge(pod: Pod) -> Mapping[str, int]:
-    """What `pod` is charged with, by the names that quotas use, in nano units."""
-    charge = {PODS: _ONE, _COUNT: _ONE}
-    for name, nano in pod.spec.requests.items():
-        charge[f"requests.{name}"] = nano
-        if name in _SHORT_NAMES or name.startswith(_HUGE_PAGES):
-            charge[name] = nano
-    for name, nano in _limits(pod).items():
-        charge[f"limits.{name}"] = nano
-    return charge
+    return charge_of(pod.spec.requests, _limits(pod))
 
 
 def _limits(pod: Pod) -> ResourceList:

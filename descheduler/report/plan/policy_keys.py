@@ -25,6 +25,7 @@ KEYS: Mapping[Reason, str] = {
     Reason.TOO_FEW_OBSERVATIONS: "consecutiveObservations",
     Reason.GANG_MINIMUM: "onGangMinimum",
     Reason.SCHEDULER_NAME: "reservationProvider",
+    Reason.RESOURCE_QUOTA: "reservationProvider",
     Reason.WORKLOAD_REPLICAS: "skipCheckExpectedReplicas",
     Reason.WORKLOAD_UNAVAILABLE: "maxUnavailablePerWorkload",
     Reason.CONDITIONAL_LANDING: "onConditional",

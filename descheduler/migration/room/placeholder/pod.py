@@ -11,7 +11,8 @@ from typing import Any
 
 import msgspec
 
-from descheduler.migration.room.labels import PLACEHOLDER_CLASS, labels_of, placeholder_name_of
+from descheduler.eviction.migration_controller.room_provider import PLACEHOLDER_CLASS
+from descheduler.migration.room.labels import labels_of, placeholder_name_of
 from descheduler.migration.room.placement_away import keep_away, keep_on
 from descheduler.model.koordinator.migration_job import MigrationJob
 from descheduler.model.quantity import format_quantity
