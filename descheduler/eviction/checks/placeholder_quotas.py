@@ -38,19 +38,22 @@ class PlaceholderQuotaCheck(PodByPod):
         if not self._has_placeholders or not self._has_placeholders[bundle.profile_index]:
             return ACCEPTED
         pod = candidate.pod
+        if not (quotas := self._quotas.get(pod.namespace)):
+            return ACCEPTED
         number = sum(other.pod.namespace == pod.namespace for other in bundle.candidates)
         charge = charge_of(pod.spec.requests, pod.spec.requests)
-        for quota in self._quotas.get(pod.namespace, ()):
-            if quota.covers(pod, PLACEHOLDER_CLASS) and any(quota.short_of(charge, num_pods=number)):
-                return _refusal(quota, number)
+        for quota in quotas:
+            short_of = list(quota.short_of(charge, num_pods=number)) if quota.covers(pod, PLACEHOLDER_CLASS) else []
+            if short_of:
+                return _refusal(quota, short_of, number)
         return ACCEPTED
 
 
-def _refusal(quota: ResourceQuota, number: int) -> Verdict:
+def _refusal(quota: ResourceQuota, short_of: Sequence[str], number: int) -> Verdict:
     name = f"{quota.namespace}/{quota.name}"
     placeholders = "the placeholder" if number == 1 else f"the {number} placeholders of its bundle"
     message = (
-        f"ResourceQuota {name} has no room for {placeholders} (reservationProvider: placeholder);"
-        " raise the quota, or set reservationProvider: none"
+        f"ResourceQuota {name} ({', '.join(short_of)}) has no room for {placeholders}"
+        " (reservationProvider: placeholder); raise the quota, or set reservationProvider: none"
     )
     return refuse(Reason.RESOURCE_QUOTA, message, name)

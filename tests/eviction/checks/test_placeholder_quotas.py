@@ -58,25 +58,24 @@ def refusals(found: ResourceQuota, namespace: str = "shop", **args: Any) -> list
 
 
 @pytest.mark.parametrize(
-    "found",
+    ("found", "short_of"),
     [
-        pytest.param(quota(pods=(5 * CPU, 5 * CPU)), id="pods"),
-        pytest.param(quota(requests_cpu=(3 * CPU, 4 * CPU)), id="requests"),
-        pytest.param(
-            quota(limits_cpu=(3 * CPU, 4 * CPU)), id="limits, which a placeholder has though its pod has none"
-        ),
+        pytest.param(quota(pods=(5 * CPU, 5 * CPU)), "pods", id="pods"),
+        pytest.param(quota(requests_cpu=(3 * CPU, 4 * CPU)), "requests.cpu", id="requests"),
+        pytest.param(quota(limits_cpu=(3 * CPU, 4 * CPU)), "limits.cpu", id="limits, which its pod has none of"),
         pytest.param(
             quota(QuotaScope("PriorityClass", "In", frozenset({"descheduler-placeholder"})), pods=(CPU, CPU)),
+            "pods",
             id="of its PriorityClass",
         ),
     ],
 )
-def test_a_pod_stays_whose_placeholder_would_be_refused(found: ResourceQuota) -> None:
+def test_a_pod_stays_whose_placeholder_would_be_refused(found: ResourceQuota, short_of: str) -> None:
     assert refusals(found) == [
         (
             "ResourceQuota",
-            "ResourceQuota shop/compute has no room for the placeholder (reservationProvider: placeholder);"
-            " raise the quota, or set reservationProvider: none",
+            f"ResourceQuota shop/compute ({short_of}) has no room for the placeholder"
+            " (reservationProvider: placeholder); raise the quota, or set reservationProvider: none",
         )
     ]
 
