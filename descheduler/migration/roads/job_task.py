@@ -73,6 +73,14 @@ class JobTask(DispatchTask):
             self.room_asked_at = now
 
     @property
+    def takes_turns(self) -> bool:
+        """Whether it waits for room that other jobs of the run use up.
+
+        A bundle does not: it holds all its room before its first pod leaves, and two of them would wait for each other.
+        """
+        return not self.eviction.bundle
+
+    @property
     def was_evicted(self) -> bool:
         """Whether the pod was asked to leave, or is gone: nothing can be undone then."""
         return self.job is not None and self.job.found(JobConditionType.EVICTION) is not None

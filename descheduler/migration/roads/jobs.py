@@ -160,13 +160,8 @@ class JobRoad:
             elif task.ends_at is not None:
                 look = partial(self._calls.landed, job, task.eviction)
             else:
-                # A bundle holds all its room before its first pod leaves: two of them would wait for each other.
-                look = partial(
-                    self._keeper.advance,
-                    job,
-                    holds_only=not self._queue.has_come(task.eviction),
-                    takes_turns=not task.eviction.bundle,
-                )
+                holds_only = not self._queue.has_come(task.eviction)
+                look = partial(self._keeper.advance, job, holds_only=holds_only, takes_turns=task.takes_turns)
             self._dispatcher.submit(task, look)
         return bool(due)
 
@@ -274,12 +269,8 @@ class JobRoad:
         task.see(progress.pod)
         task.end = None
         task.note_room(now)
-        if (
-            isinstance(progress.step, End)
-            and progress.job.phase == JobPhase.ABORTED
-            and self._dispatcher.stopped_by is not None
-        ):
-            self._finish(task, unfinished(task, *self._dispatcher.stopped_by))
+        if isinstance(progress.step, End) and progress.job.phase == JobPhase.ABORTED and stopped_by is not None:
+            self._finish(task, unfinished(task, *stopped_by))
         elif isinstance(progress.step, End):
             self._await_landing(task, progress)
         elif not isinstance(progress.step, Evict) or progress.pod is None:

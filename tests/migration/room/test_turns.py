@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from descheduler.migration.room.placeholder.turns import Turns
+from descheduler.migration.room.placeholder.turns import PlaceholderTurns
 from descheduler.migration.room.provider import CannotHoldYet
 from descheduler.model.koordinator.migration_job import MigrationJob
 
@@ -21,7 +21,7 @@ def after(seconds: float) -> datetime:
     return START + timedelta(seconds=seconds)
 
 
-def refused(turns: Turns, asking: MigrationJob, now: datetime) -> bool:
+def refused(turns: PlaceholderTurns, asking: MigrationJob, now: datetime) -> bool:
     """Whether `asking` is told to wait by a quota that refuses it at `now`."""
     turns.begin(asking, now)
     try:
@@ -32,22 +32,22 @@ def refused(turns: Turns, asking: MigrationJob, now: datetime) -> bool:
 
 
 @pytest.fixture
-def turns() -> Turns:
+def turns() -> PlaceholderTurns:
     """Job `one` has a placeholder in namespace shop."""
-    found = Turns()
+    found = PlaceholderTurns()
     found.begin(job("one"), START)
     return found
 
 
-def test_a_job_waits_while_another_one_has_a_placeholder(turns: Turns) -> None:
+def test_a_job_waits_while_another_one_has_a_placeholder(turns: PlaceholderTurns) -> None:
     assert refused(turns, job("two"), START)
 
 
-def test_a_job_does_not_wait_for_those_of_other_namespaces_and_runs(turns: Turns) -> None:
+def test_a_job_does_not_wait_for_those_of_other_namespaces_and_runs(turns: PlaceholderTurns) -> None:
     assert not refused(turns, job("two", namespace="other"), START)
 
 
-def test_nothing_is_asked_for_again_at_once(turns: Turns) -> None:
+def test_nothing_is_asked_for_again_at_once(turns: PlaceholderTurns) -> None:
     refused(turns, job("two"), START)
 
     with pytest.raises(CannotHoldYet, match="use up the ResourceQuota of namespace shop"):
@@ -56,7 +56,7 @@ def test_nothing_is_asked_for_again_at_once(turns: Turns) -> None:
     assert refused(turns, job("three"), after(2))
 
 
-def test_room_is_asked_for_as_soon_as_another_one_has_given_its_own_back(turns: Turns) -> None:
+def test_room_is_asked_for_as_soon_as_another_one_has_given_its_own_back(turns: PlaceholderTurns) -> None:
     refused(turns, job("two"), START)
 
     turns.end(job("one"))
@@ -64,13 +64,13 @@ def test_room_is_asked_for_as_soon_as_another_one_has_given_its_own_back(turns: 
     turns.begin(job("two"), after(1))
 
 
-def test_a_job_waits_for_the_quota_to_count_what_was_given_back_and_no_longer(turns: Turns) -> None:
+def test_a_job_waits_for_the_quota_to_count_what_was_given_back_and_no_longer(turns: PlaceholderTurns) -> None:
     turns.end(job("one"))
 
     assert [refused(turns, job("two"), after(seconds)) for seconds in (1, 4, 10, 12)] == [True, True, True, False]
 
 
-def test_a_job_that_may_have_its_placeholder_asks_for_it_again_at_once(turns: Turns) -> None:
+def test_a_job_that_may_have_its_placeholder_asks_for_it_again_at_once(turns: PlaceholderTurns) -> None:
     refused(turns, job("two"), START)
 
     turns.begin(job("one"), after(1))

@@ -17,7 +17,7 @@ from descheduler.migration.replacements import Replacements, Successors
 from descheduler.migration.room.labels import OWNER_LABEL, manager_of, placeholder_name_of
 from descheduler.migration.room.placeholder.ours import FoundPlaceholder, decode_placeholder
 from descheduler.migration.room.placeholder.pod import PlaceholderSettings, placeholder_of
-from descheduler.migration.room.placeholder.turns import Turns
+from descheduler.migration.room.placeholder.turns import PlaceholderTurns
 from descheduler.migration.room.placeholder.volumes import reachable_terms
 from descheduler.migration.room.placement_away import narrow
 from descheduler.migration.room.provider import CannotHold, CannotHoldNow
@@ -51,7 +51,7 @@ class PlaceholderRooms:
         self._settings = settings
         self._decode = partial(decode_placeholder, owner=owner, settings=settings)
         self._replacements = Replacements(objects)
-        self._turns = Turns()
+        self._turns = PlaceholderTurns()
 
     def hold(self, job: MigrationJob, now: datetime) -> str:
         """Creates the placeholder named after the job's UID, or finds it created."""

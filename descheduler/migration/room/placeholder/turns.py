@@ -10,7 +10,7 @@ from typing import NamedTuple
 from descheduler.migration.room.provider import CannotHoldYet
 from descheduler.model.koordinator.migration_job import MigrationJob
 
-__all__ = ["Turns"]
+__all__ = ["PlaceholderTurns"]
 
 _UNTIL_COUNTED = timedelta(seconds=10)
 """A quota still counts a pod for a moment after it is deleted: the quota controller has to see that."""
@@ -27,7 +27,7 @@ class _Refusal(NamedTuple):
         return num_given_back == self.num_given_back and now - self.at < _PAUSE
 
 
-class Turns:
+class PlaceholderTurns:
     """Which jobs of one run have placeholders in which namespace. Safe to use from several threads."""
 
     def __init__(self) -> None:
