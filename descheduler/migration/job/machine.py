@@ -57,7 +57,7 @@ def next_step(job: MigrationJob, seen: Seen, terms: JobTerms, now: datetime) -> 
     if job.has_ended:
         return End()
     if job.is_over_time(now):
-        return give_up(job, JobReason.TIMEOUT, _time_is_over(job))
+        return give_up(job, JobReason.TIMEOUT, _time_is_over(job, seen))
     if job.phase in (JobPhase.NONE, JobPhase.PENDING):
         return _begin(job, seen)
     if (job.mode or terms.default_mode) == JobMode.EVICT_DIRECTLY:
@@ -252,9 +252,10 @@ def _taken(job: MigrationJob, seen: Seen) -> str:
     return f"{name} has taken {job.reservation_name}"
 
 
-def _time_is_over(job: MigrationJob) -> str:
+def _time_is_over(job: MigrationJob, seen: Seen) -> str:
     if job.found(JobConditionType.EVICTION) is None:
-        return "its time limit (ttl) has passed; the pod was not evicted"
+        why = f": {seen.room.message}" if seen.room.message and not job.reservation_name else ""
+        return f"its time limit (ttl) has passed; the pod was not evicted{why}"
     if not job.has(JobConditionType.EVICTION):
         return "its time limit (ttl) has passed; the pod was asked to leave and is not gone yet"
     return "its time limit (ttl) has passed; the pod was evicted, its replacement is not ready yet"

@@ -14,7 +14,7 @@ from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.events.job_listener import EveryListener, JobListener
 from descheduler.migration.job.conditions import failed, may_hold_room, with_condition
 from descheduler.migration.job.machine import JobTerms, next_step, why_no_room
-from descheduler.migration.job.seen import Miss, Seen
+from descheduler.migration.job.seen import ABSENT, Miss, Seen
 from descheduler.migration.job.steps import (
     End,
     Evict,
@@ -102,6 +102,8 @@ class JobKeeper:
         self._listener = listener or EveryListener()
         self._replacements = Replacements(objects)
         self._surges = Surges(objects)
+        self._waits_for: dict[str, str] = {}
+        """Why there is no room yet, by UID of a job whose turn has not come."""
 
     def advance(self, job: MigrationJob, *, holds_only: bool = False, takes_turns: bool = True) -> Progress:
         """Takes `job` as far as it comes without an eviction or a wait.
@@ -142,6 +144,7 @@ class JobKeeper:
                 kept = self._do(job, step, seen.pod)
             except CannotHoldYet as error:
                 if takes_turns:
+                    self._waits_for[job.uid] = str(error)
                     return Progress(job, WaitForChange(str(error)), seen.pod)
                 kept = self.save(job, self._roomless(job, error))
             if kept is None or (kept.has_ended and not _ends(step)):
@@ -235,7 +238,7 @@ class JobKeeper:
         has_pod = bool(job.pod_namespace and job.pod_name) and not job.has(JobConditionType.EVICTION)
         pod = read_pod(self._objects, job.pod_namespace, job.pod_name) if has_pod else None
         if not job.reservation_name:
-            return Seen(pod)
+            return Seen(pod, replace(ABSENT, message=self._waits_for.get(job.uid, "")))
         room, replacement = self._provider_of(job).look(job, self._now())
         return Seen(pod, room, replacement, self._surges.look(job, pod))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import timedelta
 from typing import Any
 
 from descheduler.plan.outcome import Outcome, OutcomeCode
@@ -55,6 +56,18 @@ def test_pods_stay_where_no_placeholder_has_room() -> None:
     assert codes(outcomes) == {OutcomeCode.NO_ROOM}
     assert all("exceeded quota: compute" in outcome.message for outcome in outcomes)
     assert all(cluster.nodes_of(app) == ["n1"] for app in APPS)
+
+
+def test_a_job_whose_turn_does_not_come_in_time_says_what_it_waited_for() -> None:
+    cluster = world(pods=len(APPS) + 1)
+
+    outcomes = Play(cluster, provider="placeholder", ttl=timedelta(seconds=5)).evict(*pods_of(cluster))
+
+    late = {outcome.message for outcome in outcomes if outcome.code is OutcomeCode.TIMED_OUT}
+    assert late == {
+        "its time limit (ttl) has passed; the pod was not evicted:"
+        " other placeholders of this run use up the ResourceQuota of namespace shop"
+    }
 
 
 def test_pods_of_a_bundle_do_not_wait_for_each_other() -> None:
