@@ -23,10 +23,10 @@ from descheduler.planner.args import MigrationPlannerArgs
 from descheduler.planner.gpus.gpu_problem import with_gpus
 from descheduler.planner.last_plan import PlannedTargets
 from descheduler.planner.objectives.cluster_objective import ClusterObjective
+from descheduler.planner.problem.allowed_nodes import AskingOrder
 from descheduler.planner.problem.cluster_problem import ClusterProblem, cluster_problem
 from descheduler.planner.problem.disposable_pods import disposable_pods, with_nowhere
 from descheduler.planner.problem.disruption_cost import most_of_ties
-from descheduler.planner.problem.open_nodes import Asking
 from descheduler.planner.refusals import Refusals
 from descheduler.planner.stopping_limits import stopping_limits
 from descheduler.planner.trials import PlanOver, Trial, Trials
@@ -283,7 +283,7 @@ class PlanSearch:
         cluster = cluster_problem(
             handle,
             self._nodes,
-            Asking(
+            AskingOrder(
                 order=objective.asked_later,
                 by_whole_nodes=objective.empties_nodes,
                 may_go_on=self._asks_until(),

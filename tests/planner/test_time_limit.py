@@ -10,7 +10,7 @@ import pytest
 from descheduler.model.pod import Pod
 from descheduler.plan.decisions import Decisions
 from descheduler.planner import plan_search
-from descheduler.planner.problem.open_nodes import Asking
+from descheduler.planner.problem.allowed_nodes import AskingOrder
 from tests.builders import make_node, make_pod
 from tests.planner.runs import goal_of, run_objective
 from tests.strategies.runs import evicted
@@ -30,8 +30,8 @@ def limited_to(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
     """Has planners ask about so many pods, however much time there is."""
 
     def limit(number: int) -> None:
-        limited = partial(Asking, may_go_on=lambda asked: asked < number)
-        monkeypatch.setattr(plan_search, "Asking", lambda may_go_on, **others: limited(**others))
+        limited = partial(AskingOrder, may_go_on=lambda asked: asked < number)
+        monkeypatch.setattr(plan_search, "AskingOrder", lambda may_go_on, **others: limited(**others))
 
     return limit
 

@@ -20,10 +20,10 @@ from descheduler.optimizer.arrays import PENDING, Bools, Ints
 from descheduler.optimizer.problem import Problem, make_problem
 from descheduler.plan.moves import PodIdentity, identity_of
 from descheduler.planner.args import DisruptionCost
+from descheduler.planner.problem.allowed_nodes import AllowedNodes, AskingOrder
 from descheduler.planner.problem.anti_affinity_rules import anti_affinity_rules
 from descheduler.planner.problem.disruption_cost import disruption_costs
 from descheduler.planner.problem.move_limits import move_limits
-from descheduler.planner.problem.open_nodes import Asking, OpenNodes
 from descheduler.planner.problem.pod_needs import needs_of
 from descheduler.planner.problem.spread_rules import spread_rules
 
@@ -140,7 +140,7 @@ class ClusterProblem:
 def cluster_problem(
     handle: StrategyHandle,
     nodes: Sequence[Node],
-    asking: Asking,
+    asking: AskingOrder,
     *,
     weights: DisruptionCost,
     counts: Callable[[Pod], bool],
@@ -171,10 +171,10 @@ def cluster_problem(
     need = needs_of(pods, openings)
     allocatable = openings.capacity[:, columns].T
     held = _held_by_others(openings.taken[:, columns].T, need, assignment)
-    open_nodes = OpenNodes(openings, columns, asking)
-    asked = open_nodes.asked(placed, [pod for pod in placed if _may_leave(pod, evictor, handle.view)])
+    allowed_nodes = AllowedNodes(openings, columns, asking)
+    asked = allowed_nodes.asked(placed, [pod for pod in placed if _may_leave(pod, evictor, handle.view)])
     rows = _rows(placed, asked.row_of, is_disposable)
-    rows += [open_nodes.row_of_pending(pod, pending) for pod in pending]
+    rows += [allowed_nodes.row_of_pending(pod, pending) for pod in pending]
     problem = make_problem(
         # What no node has fits nowhere, however much it is: problems take no numbers as large as pods may request.
         np.minimum(need, allocatable.max(axis=0, initial=0) + 1),
@@ -183,7 +183,7 @@ def cluster_problem(
         evictable=np.array([row is not None for row in rows], dtype=bool),
         cost=disruption_costs(pods, weights, handle.view, handle.now, prover.ends_owner),
         pod_class=np.array([row or 0 for row in rows], dtype=np.int64),
-        allowed=open_nodes.allowed,
+        allowed=allowed_nodes.allowed,
         rules=[
             *anti_affinity_rules(pods, nodes),
             *spread_rules(pods, nodes, holds_first=holds_first),

@@ -17,11 +17,11 @@ from descheduler.placement.framework.scheduling_plugin import Compares
 from descheduler.placement.landings.openings import Openings
 from descheduler.planner.problem.anti_affinity_rules import terms_against_own_kind
 
-__all__ = ["Asked", "Asking", "OpenNodes"]
+__all__ = ["AllowedNodes", "AskingOrder", "PodRows"]
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class AskingOrder:
     """How it is asked which nodes are open to pods.
 
     order:            of their nodes, by name, the least first; infinity for one from which no plan moves pods: they are
@@ -37,7 +37,7 @@ class Asking:
     looks_at_devices: bool
 
 
-class Asked(NamedTuple):
+class PodRows(NamedTuple):
     """`row_of` pods that may be moved, None where the replacement lands nowhere for certain.
 
     There was no time to ask about the `unasked` ones among them: their row is open everywhere.
@@ -47,13 +47,13 @@ class Asked(NamedTuple):
     unasked: Sequence[Pod]
 
 
-class OpenNodes:
+class AllowedNodes:
     """The rows of `allowed` over the nodes at `columns` of `openings`. Pods share one to which the same are open.
 
     Row 0 is open nowhere.
     """
 
-    def __init__(self, openings: Openings, columns: Ints, asking: Asking) -> None:
+    def __init__(self, openings: Openings, columns: Ints, asking: AskingOrder) -> None:
         self._openings = openings
         self._asking = asking
         self._counted = frozenset({Compares.SPREAD} if asking.looks_at_devices else {Compares.SPREAD, Compares.PARTS})
@@ -70,7 +70,7 @@ class OpenNodes:
         """bool[K, N]."""
         return np.array(self._masks)
 
-    def asked(self, placed: Iterable[Pod], may_leave: Sequence[Pod]) -> Asked:
+    def asked(self, placed: Iterable[Pod], may_leave: Sequence[Pod]) -> PodRows:
         """The rows of the `placed` pods that `may_leave`."""
         later = self._later(placed, may_leave)
         in_order = sorted(may_leave, key=lambda pod: later[pod.node_name])
@@ -82,7 +82,7 @@ class OpenNodes:
         if len(row_of) < len(in_order):
             everywhere = self._row_of_columns(np.ones(len(self._columns), dtype=bool))
             row_of.update(dict.fromkeys(in_order[len(row_of) :], everywhere))
-        return Asked(row_of, unasked)
+        return PodRows(row_of, unasked)
 
     def row_of_pending(self, pod: Pod, others: Sequence[Pod]) -> int | None:
         """The row of a pending pod, which may be placed together with `others`; None where no move helps it."""
