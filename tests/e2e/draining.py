@@ -53,9 +53,14 @@ profiles:
 
 @dataclass
 class Drained:
-    """What an observer has seen; `num_moved_again` are replacements that were evicted, too."""
+    """What an observer has seen; `num_moved_again` are replacements that were evicted, too.
+
+    `num_there` counts the pods that were on the nodes before. The scheduler breaks ties at random, so that it differs
+    from one cluster to the next.
+    """
 
     seconds: float = 0.0
+    num_there: int = 0
     num_evictions: int = 0
     num_moved_again: int = 0
     most_pending: int = 0
@@ -63,10 +68,15 @@ class Drained:
     nodes_in_use: list[str] = field(default_factory=list)
 
     @property
+    def num_needless(self) -> int:
+        """Evictions beyond one for each pod that was on the nodes."""
+        return self.num_evictions - self.num_there
+
+    @property
     def text(self) -> str:
         """One line of a table."""
         return (
-            f"{self.num_evictions} evictions, {self.num_moved_again} pods moved twice,"
+            f"{self.num_evictions} evictions for {self.num_there} pods, {self.num_moved_again} pods moved twice,"
             f" at most {self.most_pending} pending, {self.num_violations} violations of budgets,"
             f" {self.seconds:.0f} s, in use: {self.nodes_in_use or 'none'}"
         )
@@ -94,12 +104,13 @@ def filled(cluster: Cluster, *, num_nodes: int, num_old: int, num_apps: int) -> 
 
 def drained(cluster: Cluster, nodes: list[str], drain: Callable[[Cluster, list[str]], None]) -> Drained:
     """Has `drain` drain `nodes` while an observer looks on, until every pod is ready again."""
-    began, seen = time.monotonic(), Drained()
+    before = _nodes_in_use(cluster)
+    began, seen = time.monotonic(), Drained(num_there=sum(before[name] for name in nodes))
     with _observed(cluster, seen):
         drain(cluster, nodes)
         wait_until("all pods are ready again", lambda: all(map(is_ready, _pods(cluster))), _MOST_SECONDS)
     seen.seconds = time.monotonic() - began
-    in_use = {pod["spec"].get("nodeName") for pod in _pods(cluster)}
+    in_use = _nodes_in_use(cluster)
     seen.nodes_in_use = [name for name in nodes if name in in_use]
     return seen
 
@@ -135,6 +146,11 @@ def _is_drained(cluster: Cluster, name: str) -> bool:
 
 def _pods(cluster: Cluster) -> list[Object]:
     return cluster.api.pods(cluster.namespace)
+
+
+def _nodes_in_use(cluster: Cluster) -> Counter[str]:
+    """Nodes with pods, and how many each has."""
+    return Counter(pod["spec"]["nodeName"] for pod in _pods(cluster) if pod["spec"].get("nodeName"))
 
 
 @contextmanager
