@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 _ROOT = Path(__file__).resolve().parents[1]
+_DECODING = ("Decoder", "decode", "convert")
 _BEFORE_THREADS = {
     "descheduler/kube/authentication/kubeconfig_file.py": "the kubeconfig is read before there is a client"
 }
@@ -21,6 +22,8 @@ _BEFORE_THREADS = {
 
 def late_types(source: str) -> Iterator[int]:
     """The lines of functions at which a type is decoded that msgspec may not know yet."""
+    if not any(f"{name}(" in source for name in _DECODING):
+        return
     for function in ast.walk(ast.parse(source)):
         if isinstance(function, (ast.FunctionDef, ast.Lambda)) and getattr(function, "name", "") != "__init__":
             yield from (
@@ -29,7 +32,7 @@ def late_types(source: str) -> Iterator[int]:
 
 
 def _names_a_type(call: ast.Call) -> bool:
-    if getattr(call.func, "attr", "") not in ("Decoder", "decode", "convert"):
+    if getattr(call.func, "attr", "") not in _DECODING:
         return False
     callee = ast.unparse(call.func)
     names_it = len(call.args) > 1 or any(keyword.arg == "type" for keyword in call.keywords)

@@ -92,9 +92,8 @@ def _for_developers(tree: ast.AST) -> set[int]:
     return found
 
 
-def texts_of_code(source: str) -> Iterator[tuple[int, str]]:
+def texts_of_code(tree: ast.Module) -> Iterator[tuple[int, str]]:
     """The prose among the strings of a module, with their lines: what is no docstring and more than one word."""
-    tree = ast.parse(source)
     others = _docstrings(tree) | _for_developers(tree)
     for node in ast.walk(tree):
         match node:
@@ -102,9 +101,9 @@ def texts_of_code(source: str) -> Iterator[tuple[int, str]]:
                 yield node.lineno, _without_code(text)
 
 
-def texts_of_docstrings(source: str) -> Iterator[tuple[int, str]]:
+def texts_of_docstrings(tree: ast.Module) -> Iterator[tuple[int, str]]:
     """The docstrings of a module, those of attributes included, with their lines."""
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(tree):
         match node:
             case ast.Expr(ast.Constant(value=str(text))):
                 yield node.lineno, _without_code(text)
@@ -150,25 +149,23 @@ _PAGES = [
 _MANIFESTS = [*_found("cronjob", "**/*.yaml"), *_found("config", "**/*.yaml")]
 
 
-def _faults_of(
-    paths: Iterable[Path],
-    texts_of: Callable[[str], Iterable[tuple[int, str]]],
-    patterns_for: Callable[[Path], dict[str, str]] = _patterns_for,
-) -> list[str]:
+def _faults_of(paths: Iterable[Path], texts_of: Callable[[str], Iterable[tuple[int, str]]]) -> list[str]:
     """The faults of all these files, each with the file's name."""
     return [
         f"{path.relative_to(_ROOT)}:{fault}"
         for path in paths
-        for fault in faults(texts_of(path.read_text(encoding="utf-8")), patterns_for(path))
+        for fault in faults(texts_of(path.read_text(encoding="utf-8")), _patterns_for(path))
     ]
 
 
-def test_texts_of_the_program_are_in_plain_words() -> None:
-    assert _faults_of(_found("descheduler", "**/*.py"), texts_of_code) == []
+def test_texts_of_the_program_and_its_docstrings_are_in_plain_words() -> None:
+    found = []
+    for path in _found("descheduler", "**/*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        of_module = faults(texts_of_code(tree), _patterns_for(path)) + faults(texts_of_docstrings(tree), _IN_DOCSTRINGS)
+        found += [f"{path.relative_to(_ROOT)}:{fault}" for fault in of_module]
 
-
-def test_docstrings_are_in_plain_words() -> None:
-    assert _faults_of(_found("descheduler", "**/*.py"), texts_of_docstrings, lambda path: _IN_DOCSTRINGS) == []
+    assert found == []
 
 
 @pytest.mark.parametrize(
@@ -186,13 +183,12 @@ def test_a_riddle_in_a_docstring_is_found(text: str) -> None:
 
 
 def test_a_docstring_with_its_subject_first_is_not_found() -> None:
-    source = '"""The limits of a run, and those of its pods."""\nLIMIT = 1\n"""As upstream has it."""\n'
+    module = '"""The limits of a run, and those of its pods."""\nLIMIT = 1\n"""As upstream has it."""\n'
 
-    assert [text for _, text in texts_of_docstrings(source)] == [
-        "The limits of a run, and those of its pods.",
-        "As upstream has it.",
-    ]
-    assert faults(texts_of_docstrings(source), _IN_DOCSTRINGS) == []
+    texts = list(texts_of_docstrings(ast.parse(module)))
+
+    assert [text for _, text in texts] == ["The limits of a run, and those of its pods.", "As upstream has it."]
+    assert faults(texts, _IN_DOCSTRINGS) == []
 
 
 def test_pages_are_in_plain_words() -> None:
@@ -259,7 +255,7 @@ def test_a_plain_sentence_is_not_found(text: str) -> None:
 def test_docstrings_identifiers_and_words_to_developers_are_not_texts_for_users() -> None:
     module = '"""It is no text."""\nassert x, "it is no x"\nraise ValueError("it is no y")\nrole = "judged"\n'
 
-    assert list(texts_of_code(module + 'print("it is no z")\n')) == [(5, "it is no z")]
+    assert list(texts_of_code(ast.parse(module + 'print("it is no z")\n'))) == [(5, "it is no z")]
 
 
 def test_code_on_a_page_is_not_prose() -> None:

@@ -64,6 +64,7 @@ def test_no_file_is_there_while_it_runs(running: subprocess.Popen[str], folder: 
     assert names(folder) == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
 def test_no_file_is_left_by_a_signal(running: subprocess.Popen[str], folder: Path, number: signal.Signals) -> None:
     running.send_signal(number)
@@ -84,6 +85,7 @@ def test_no_file_is_left_when_the_lease_is_lost(
     assert names(folder) == []
 
 
+@pytest.mark.long
 def test_no_file_is_left_at_the_deadline(fake_api: FakeApi, cli: Cli, folder: Path) -> None:
     serve(fake_api, *crowded_cluster(*(f"p{number:02}" for number in range(20))))
 

@@ -92,6 +92,7 @@ def test_pace_flags_are_taken(fake_api: FakeApi, cli: Cli) -> None:
     assert (code, fake_api.pods()) == (0, [])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
 def test_signal_in_mid_run_ends_it_in_order_and_with_a_report(
     fake_api: FakeApi, cli: Cli, number: signal.Signals, code: int

@@ -104,6 +104,7 @@ def is_free(fake_api: FakeApi) -> bool:
     return wait_until(lambda: "holderIdentity" not in fake_api.leases.spec("descheduler-p"))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("fault", [Silence(), Drip()], ids=["never answers", "answers a byte at a time"])
 @pytest.mark.parametrize(
     ("path", "doing"),
@@ -125,6 +126,7 @@ def test_run_ends_at_its_deadline_while_the_server(
     assert is_free(fake_api)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("method", "path"),
     [

@@ -158,6 +158,7 @@ def test_server_slower_than_the_request_timeout_evicts_one_pod_under_a_limit_of_
     assert evicted_names(fake_api, objects) == {"p00"}
 
 
+@pytest.mark.long
 def test_pods_that_nobody_can_see_any_more_count_as_evicted_in_report_and_exit_code(
     fake_api: FakeApi, run_cli: Callable[..., Any]
 ) -> None:

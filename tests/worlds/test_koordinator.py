@@ -80,6 +80,7 @@ def test_each_rule_keeps_a_pod() -> None:
     }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("pod", "said"),
     [

@@ -103,6 +103,7 @@ def test_call_that_was_turned_away_unread_is_not_open() -> None:
     assert calls.pods == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("why", "ends"),
     [

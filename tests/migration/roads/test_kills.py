@@ -87,6 +87,7 @@ def broken_by_a_kill(way: Way, number: int, *, after: bool) -> list[str]:
     return [f"call {number}: {text}" for text in (*broken, *stayed)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 @pytest.mark.parametrize("way", WAYS.values(), ids=list(WAYS))
 @pytest.mark.parametrize("part", parts(6))

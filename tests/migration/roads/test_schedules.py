@@ -15,11 +15,13 @@ POD_CUT_SHORT = 955
 """The pod for which room is to be held arrives in part."""
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", first_of(12, [LIST_NESTED_TOO_DEEP, POD_CUT_SHORT, *range(30)]))
 def test_faults_of_the_api_break_no_promise(seed: int) -> None:
     assert play(seed).faults == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", first_of(6, range(16)))
 def test_nor_one_about_workloads_that_are_surged(seed: int) -> None:
     assert play(seed, SURGES).faults == []

@@ -61,6 +61,7 @@ def broken_by_a_kill(provider: str, number: int, *, after: bool) -> list[str]:
     return [f"call {number}: {text}" for text in broken]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 @pytest.mark.parametrize("provider", ["koordinator", "placeholder"])
 @pytest.mark.parametrize("part", parts(5))

@@ -172,6 +172,7 @@ def world_of(name: str, profile: SchedulerProfile, *running: Pod) -> World:
     return World(cluster, plugin, told)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "profile"), [*((name, PROFILE) for name in FILTERS), ("PodTopologySpread", SPREADING)]
 )
@@ -208,6 +209,7 @@ def test_placed_pod_bears_on_another_only_as_the_plugin_declares(
         assert name == "NodeResourcesFit" or before[node] or not after[node]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", [name for name in FILTERS if name != "PodTopologySpread"])
 @settings(max_examples=40)
 @given(gathered=st.lists(pods(), min_size=1, max_size=6))
@@ -221,6 +223,7 @@ def test_many_pods_at_once_interact_as_two_of_them_do(name: str, gathered: list[
         assert sorted({other for each in meetings.values() for other in each.on(place).tolist()}) == others
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "profile"), [*((name, PROFILE) for name in FILTERS), ("PodTopologySpread", SPREADING)]
 )
@@ -253,6 +256,7 @@ def test_pod_hinders_another_while_it_is_ending_only_as_the_plugin_declares(
     assert joined.hinders_while_ending(ending, asked) or not opened.any()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "name", ["NodePorts", "NodeVolumeLimits", "PodTopologySpread", "VolumeBinding", "VolumeRestrictions"]
 )
