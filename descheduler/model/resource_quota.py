@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping
 import msgspec
 
 from descheduler.model.pod import Pod
-from descheduler.model.requests import CPU, EPHEMERAL_STORAGE, MEMORY, PODS, ResourceList
+from descheduler.model.requests import CPU, EPHEMERAL_STORAGE, MEMORY, PODS, ResourceList, pod_limits
 from descheduler.model.selection.affinity import Affinity
 
-__all__ = ["POD_OBJECTS", "QuotaScope", "ResourceQuota", "charge_of"]
+__all__ = ["POD_OBJECTS", "QuotaScope", "ResourceQuota", "charge_of", "charge_of_pod"]
 
 POD_OBJECTS = f"count/{PODS}"
 """The name by which a quota counts pods until their objects are gone."""
@@ -65,6 +65,12 @@ def charge_of(requests: ResourceList, limits: ResourceList) -> Mapping[str, int]
     for name, nano in limits.items():
         charge[f"limits.{name}"] = nano
     return charge
+
+
+def charge_of_pod(pod: Pod) -> Mapping[str, int]:
+    """The charge of a pod that exists, or of another one of its template."""
+    spec = pod.spec
+    return charge_of(spec.requests, pod_limits(spec.containers, spec.init_containers, overhead=spec.overhead))
 
 
 def _covers(scope: QuotaScope, pod: Pod, priority_class: str) -> bool:

@@ -132,7 +132,8 @@ class Reason(Enum):
     DISRUPTION_BUDGET = "DisruptionBudget", "the PodDisruptionBudget of the pod allows no disruption now"
     RESOURCE_QUOTA = (
         "ResourceQuota",
-        "a ResourceQuota has no room for the placeholder of the pod (reservationProvider: placeholder)",
+        "a ResourceQuota has no room for the placeholder of the pod (reservationProvider: placeholder), or for the"
+        " second pod of its workload (singleReplicas: Surge)",
     )
     GANG_MINIMUM = (
         "GangMinimum",

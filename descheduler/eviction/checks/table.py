@@ -13,7 +13,7 @@ from descheduler.eviction.checks.gangs import GangCheck
 from descheduler.eviction.checks.known_answers import KnownAnswerCheck
 from descheduler.eviction.checks.limits import LimitCheck, limits_of
 from descheduler.eviction.checks.move_history import MoveHistoryCheck, ReturnCheck
-from descheduler.eviction.checks.placeholder_quotas import PlaceholderQuotaCheck
+from descheduler.eviction.checks.resource_quotas import ResourceQuotaCheck
 from descheduler.eviction.checks.scope import Scope, ScopeCheck
 from descheduler.eviction.checks.shard import ShardCheck
 from descheduler.eviction.checks.stored_pods import StoredPodCheck
@@ -65,6 +65,10 @@ def _charged(check: RequestCheck, run: CheckContext) -> RequestCheck:
     return check
 
 
+def _surging(run: CheckContext) -> SurgingPods:
+    return SurgingPods(run.handle.policy.profiles, run.handle.view.snapshot)
+
+
 REQUEST_CHECKS: tuple[MakeCheck, ...] = (
     lambda run: ScopeCheck(run.scope),
     lambda run: ShardCheck(run.handle.policy.profiles, run.handle.view.snapshot),
@@ -77,12 +81,8 @@ REQUEST_CHECKS: tuple[MakeCheck, ...] = (
     lambda run: StoredPodCheck(),
     lambda run: _charged(LimitCheck(limits_of(run.handle.policy, run.handle.view.snapshot), run.background), run),
     lambda run: KnownAnswerCheck(run.handle.view.snapshot, run.background),
-    lambda run: BudgetCheck(
-        run.handle.view.snapshot,
-        run.background,
-        SurgingPods(run.handle.policy.profiles, run.handle.view.snapshot),
-    ),
-    lambda run: PlaceholderQuotaCheck(run.handle.policy.profiles, run.handle.view.snapshot),
+    lambda run: BudgetCheck(run.handle.view.snapshot, run.background, _surging(run)),
+    lambda run: ResourceQuotaCheck(run.handle.policy.profiles, run.handle.view.snapshot, _surging(run)),
     lambda run: DeletedClaimCheck(run.handle.policy.profiles, run.handle.view.snapshot),
     lambda run: PreemptableCheck(run.handle.policy.profiles, run.handle.view.snapshot),
     lambda run: TaskCooldownCheck(run.handle.policy.profiles, run.handle.now),

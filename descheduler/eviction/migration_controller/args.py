@@ -283,7 +283,7 @@ def _or(value: T | None, default: T) -> T:
 
 
 def needs(args: MigrationControllerArgs) -> Needs:
-    """What the filter reads: jobs in progress, the workloads whose replicas it counts, and what limits placeholders."""
+    """What the filter reads: jobs in progress, the workloads whose replicas it counts, and what limits further pods."""
     workloads = (
         "ReplicaSet.apps",
         "Deployment.apps",
@@ -291,5 +291,5 @@ def needs(args: MigrationControllerArgs) -> Needs:
         "ReplicationController",
         "CloneSet.apps.kruise.io",
     )
-    quotas = ("ResourceQuota",) if creates_placeholders(args) else ()
+    quotas = ("ResourceQuota",) if creates_placeholders(args) or args.surges else ()
     return Needs(frozenset(("PodMigrationJob.scheduling.koordinator.sh", *workloads, *quotas)))

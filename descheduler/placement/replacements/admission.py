@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple, TypeVar
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.objects import UNBOUNDED, AdmittedRange, LimitRange
 from descheduler.model.pod import Pod
 from descheduler.model.requests import CPU, MEMORY, ResourceList, pod_limits
-from descheduler.model.resource_quota import POD_OBJECTS, ResourceQuota, charge_of
+from descheduler.model.resource_quota import POD_OBJECTS, ResourceQuota, charge_of_pod
 
 __all__ = ["Admission", "FullQuota"]
 
@@ -62,7 +62,7 @@ class Admission:
         """
         full = None
         for quota in self._quotas_of(pod, priority_class):
-            for name in quota.short_of(_charge(pod), num_pods=num_before + 1):
+            for name in quota.short_of(charge_of_pod(pod), num_pods=num_before + 1):
                 full = FullQuota(quota.name, name == POD_OBJECTS or (full is not None and full.counts_objects))
         return full
 
@@ -71,7 +71,7 @@ class Admission:
             lacking = _lacking(pod, quota)
             if lacking:
                 return f"ResourceQuota {quota.name} admits no container without {lacking}"
-            if next(quota.short_of(_charge(pod), released=_charge(victim)), ""):
+            if next(quota.short_of(charge_of_pod(pod), released=charge_of_pod(victim)), ""):
                 return f"ResourceQuota {quota.name} is exceeded by the replacement pod, even without this pod"
         return ""
 
@@ -98,10 +98,6 @@ def _lacking(pod: Pod, quota: ResourceQuota) -> str:
         if not all(resource in (each.requests if which == "requests" else each.limits) for each in containers):
             return f"{resource} {which}"
     return ""
-
-
-def _charge(pod: Pod) -> Mapping[str, int]:
-    return charge_of(pod.spec.requests, _limits(pod))
 
 
 def _limits(pod: Pod) -> ResourceList:

@@ -1,4 +1,4 @@
-"""ResourceQuotas that have no room for the placeholders by which room is held."""
+"""ResourceQuotas that have no room for placeholders, or for the second pods of workloads that surge."""
 
 from __future__ import annotations
 
@@ -8,15 +8,19 @@ import pytest
 
 from descheduler.cycle.decide import decide
 from descheduler.cycle.plugins import REGISTRY
-from descheduler.eviction.checks.placeholder_quotas import PlaceholderQuotaCheck
+from descheduler.eviction.checks.resource_quotas import ResourceQuotaCheck
+from descheduler.eviction.migration_controller.surging_pods import SurgingPods
 from descheduler.model.pod import Pod
 from descheduler.model.resource_quota import QuotaScope, ResourceQuota
+from descheduler.model.verdict import Reason
+from descheduler.model.workloads import Workload
 from descheduler.plan.bundles import Bundle, Candidate
 from descheduler.policy.load import load_policy
 from descheduler.policy.types import Policy
-from tests.builders import NOW, make_node, make_pod, make_snapshot
+from tests.builders import NOW, make_node, make_pod, make_snapshot, owner
 
 CPU = 10**9
+_KOORD = {"scheduler": "koord-scheduler"}
 NODES = [make_node("a", cpu="8"), make_node("b", cpu="8")]
 NO_OTHER_CHECKS = ["ExpectedReplicas", "MaxMigratingPerNode", "MaxMigratingPerWorkload", "MaxUnavailablePerWorkload"]
 
@@ -98,9 +102,46 @@ def test_a_pod_leaves_where_that_is_not_so(found: ResourceQuota, others: dict[st
 def test_a_bundle_needs_room_for_all_of_its_placeholders(hard: int, code: str | None) -> None:
     pods = [old_pod(f"old-{number}") for number in range(3)]
     snapshot = make_snapshot(NODES, pods, quotas=(quota(pods=(4 * CPU, hard * CPU)),))
-    check = PlaceholderQuotaCheck(policy_with().profiles, snapshot)
+    profiles = policy_with().profiles
+    check = ResourceQuotaCheck(profiles, snapshot, SurgingPods(profiles, snapshot))
 
     verdict = check.verdict(Bundle("p", "PodLifeTime", tuple(map(Candidate, pods))))
 
     assert (verdict.reason and verdict.reason.code) == code
     assert code is None or "no room for the 3 placeholders of its bundle" in verdict.message
+
+
+def surge_refusals(found: ResourceQuota, *, kind: str = "ReplicaSet", **args: Any) -> list[str]:
+    """The messages about the only pod of a workload of this kind, which may surge."""
+    pod = make_pod(
+        "old", namespace="shop", node="a", cpu="2", age=3600, owners=[owner(f"{kind}/web", group="apps/v1")], **_KOORD
+    )
+    workload = Workload(kind, "shop", "web", f"{kind}-web".lower(), 1)
+    snapshot = make_snapshot(NODES, [pod], quotas=(found,), workloads={workload.uid: workload})
+    decisions = decide(policy_with(singleReplicas="Surge", **args), snapshot, now=NOW)
+    return [each.verdict.message for each in decisions.refusals if each.verdict.reason is Reason.RESOURCE_QUOTA]
+
+
+def test_a_workload_that_surges_needs_room_for_a_second_pod_beside_its_placeholder() -> None:
+    one, two = quota(pods=(4 * CPU, 5 * CPU)), quota(pods=(4 * CPU, 6 * CPU))
+
+    assert surge_refusals(two) == []
+    assert surge_refusals(one) == [
+        "ResourceQuota shop/compute (pods) has no room for the placeholder (reservationProvider: placeholder)"
+        " and the second pod of its workload (singleReplicas: Surge); raise the quota, or set reservationProvider: none"
+        " and singleReplicas: Evict"
+    ]
+
+
+def test_reservations_count_for_no_quota_and_second_pods_do() -> None:
+    full = quota(pods=(5 * CPU, 5 * CPU))
+
+    assert surge_refusals(full, reservationProvider="koordinator") == [
+        "ResourceQuota shop/compute (pods) has no room for the second pod of its workload (singleReplicas: Surge)"
+        "; raise the quota, or set singleReplicas: Evict"
+    ]
+    assert surge_refusals(full, kind="StatefulSet", reservationProvider="koordinator") == []
+
+
+def test_a_second_pod_without_limits_is_charged_none() -> None:
+    assert surge_refusals(quota(limits_cpu=(3 * CPU, 3 * CPU)), reservationProvider="koordinator") == []
