@@ -14,9 +14,9 @@ from descheduler.cluster.dumps.read import read_dump
 from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.cycle.beyond_limits import with_beyond
-from descheduler.cycle.decide import decide, decide_again
-from descheduler.cycle.deciding import Round, RunSetting
+from descheduler.cycle.deciding.beyond_limits import with_beyond
+from descheduler.cycle.deciding.decide import decide, decide_again
+from descheduler.cycle.deciding.round import Round, RunSetting
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.cycle.request import Landings, snapshot_request
 from descheduler.eviction.answers import EvictionAnswer

@@ -17,8 +17,8 @@ from descheduler.cluster.decoding.decode import NodeDecoder, PodDecoder
 from descheduler.cluster.decoding.wire import NodeWire, PodWire
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.cluster_view import ClusterView
+from descheduler.model.groups.disruption_budget import DisruptionBudget
 from descheduler.model.node import Node
-from descheduler.model.objects import DisruptionBudget
 from descheduler.model.pod import Pod
 from descheduler.model.selection.labels import selector_from_object
 

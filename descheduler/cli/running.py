@@ -116,9 +116,9 @@ def _check_output(policy: Policy, flags: RunFlags) -> None:
 def _run_on_dump(policy: Policy, flags: RunFlags, record: RunRecord, watch: Watch) -> ExitCode:
     from descheduler.cluster.assumed import with_assumed
     from descheduler.cluster.dumps.read import read_dump
-    from descheduler.cycle.beyond_limits import with_beyond_in_time
-    from descheduler.cycle.decide import decide, decide_again
-    from descheduler.cycle.deciding import Round, RunSetting
+    from descheduler.cycle.deciding.beyond_limits import with_beyond_in_time
+    from descheduler.cycle.deciding.decide import decide, decide_again
+    from descheduler.cycle.deciding.round import Round, RunSetting
     from descheduler.cycle.jobs_left_out import OF_DRY_RUN, jobs_left_out
     from descheduler.cycle.request import Landings, snapshot_request
 

@@ -9,7 +9,7 @@ from typing import Any
 from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import Snapshot, snapshot_fields
-from descheduler.model.gangs import POD_GROUP_API_GROUPS
+from descheduler.model.groups.gangs import POD_GROUP_API_GROUPS
 from descheduler.model.resource_claims import DEVICE_KINDS
 
 __all__ = ["with_assumed"]

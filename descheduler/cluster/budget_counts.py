@@ -12,7 +12,7 @@ from dataclasses import replace
 from msgspec.structs import replace as changed
 
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.model.disruption_budget import DisruptionBudget
+from descheduler.model.groups.disruption_budget import DisruptionBudget
 from descheduler.model.pod import Owner, Pod
 
 __all__ = ["with_counted_budgets"]

@@ -10,7 +10,11 @@ from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from descheduler.model.gangs import OTHER_POD_GROUPS, AllGangs
+from descheduler.model.groups.disruption_budget import DisruptionBudget
+from descheduler.model.groups.gangs import OTHER_POD_GROUPS, AllGangs
+from descheduler.model.groups.resource_quota import ResourceQuota
+from descheduler.model.groups.volcano import JOB_KIND
+from descheduler.model.groups.workloads import PodRevision, Workload
 from descheduler.model.koordinator.devices import Device
 from descheduler.model.koordinator.gang_settings import PodGroup
 from descheduler.model.koordinator.migration_job import MigrationJob
@@ -19,30 +23,19 @@ from descheduler.model.koordinator.node_topology import NODE_TOPOLOGY_KIND, Node
 from descheduler.model.koordinator.reservation import Reservation
 from descheduler.model.kube_version import KubeVersion
 from descheduler.model.node import Node
-from descheduler.model.objects import (
+from descheduler.model.objects import LimitRange, Namespace, NodeUsage, PodUsage, PriorityClass, RuntimeClass, Service
+from descheduler.model.pod import Pod
+from descheduler.model.selection.labels import LabelSelector
+from descheduler.model.shard import WHOLE_CLUSTER, Shard
+from descheduler.model.volume_sources import (
     CSIDriver,
     CSINode,
     CSIStorageCapacity,
-    DisruptionBudget,
-    LimitRange,
-    Namespace,
-    NodeUsage,
     PersistentVolume,
     PersistentVolumeClaim,
-    PodRevision,
-    PodUsage,
-    PriorityClass,
-    RuntimeClass,
-    Service,
     StorageClass,
     VolumeAttachment,
-    Workload,
 )
-from descheduler.model.pod import Pod
-from descheduler.model.resource_quota import ResourceQuota
-from descheduler.model.selection.labels import LabelSelector
-from descheduler.model.shard import WHOLE_CLUSTER, Shard
-from descheduler.model.volcano import JOB_KIND
 
 if TYPE_CHECKING:
     from descheduler.cluster.kind import Kind, NamedObject

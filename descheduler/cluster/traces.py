@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum, auto
 from itertools import chain
 
-from descheduler.model.gangs import COSCHEDULING_LABEL, OTHER_GANG_ANNOTATIONS
+from descheduler.model.groups.gangs import COSCHEDULING_LABEL, OTHER_GANG_ANNOTATIONS
 from descheduler.model.koordinator.batch_resources import BATCH_NAMES, MID_NAMES
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod, PodSpec

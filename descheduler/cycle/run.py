@@ -16,8 +16,8 @@ from msgspec.structs import replace
 from descheduler.cluster.assumed import with_assumed
 from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import Snapshot, SnapshotError
-from descheduler.cycle.beyond_limits import with_beyond_in_time
-from descheduler.cycle.deciding import DecideAgain, Round, RunSetting
+from descheduler.cycle.deciding.beyond_limits import with_beyond_in_time
+from descheduler.cycle.deciding.round import DecideAgain, Round, RunSetting
 from descheduler.cycle.guards import StopCause, decide_in_time, find_guard, take_lease
 from descheduler.cycle.jobs_left_out import OF_APPLY, OF_DRY_RUN, jobs_left_out
 from descheduler.cycle.options import MOST_ASSESSED, ConnectionOptions, RunOptions, RunResult
@@ -265,7 +265,7 @@ def _read(run: _Run, server: ServerFacts) -> Snapshot:
 
 def _load_deciding() -> None:
     """Loads what decides, numpy with it, while the API server is at work."""
-    importlib.import_module("descheduler.cycle.decide")
+    importlib.import_module("descheduler.cycle.deciding.decide")
 
 
 def _recall(run: _Run) -> KeptMemory:
@@ -323,7 +323,7 @@ class _Rounds:
 
     def __init__(self, run: _Run, snapshot: Snapshot, memory: RunMemory, evicted_before: Sequence[Move]) -> None:
         # See `_load_deciding`.
-        from descheduler.cycle.decide import decide, decide_again
+        from descheduler.cycle.deciding.decide import decide, decide_again
 
         self._run = run
         self._snapshot = snapshot

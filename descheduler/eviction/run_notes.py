@@ -12,8 +12,8 @@ from descheduler.eviction.migration_controller.surging_pods import surge_notes
 from descheduler.eviction.placement_verification.missed_rooms import missed_room_notes
 from descheduler.eviction.placement_verification.placement_verification import verification_args
 from descheduler.eviction.pod_counts import ClusterCounts, count_pods
-from descheduler.model.disruption_budget import DisruptionBudget
-from descheduler.model.gangs import pod_group_kind_of
+from descheduler.model.groups.disruption_budget import DisruptionBudget
+from descheduler.model.groups.gangs import pod_group_kind_of
 from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted
 from descheduler.model.text.int_or_percent import share_of

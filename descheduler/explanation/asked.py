@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.cycle.deciding import RunSetting
+from descheduler.cycle.deciding.round import RunSetting
 from descheduler.documents.fields import Fields
 from descheduler.eviction.placement_verification.scheduling_settings import SchedulingSettings
 from descheduler.explanation.scheduling.waiting import Scheduling

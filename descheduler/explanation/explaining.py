@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 import msgspec
 
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.cycle.deciding import RunSetting
+from descheduler.cycle.deciding.round import RunSetting
 from descheduler.documents.fields import Fields
 from descheduler.eviction.placement_verification.scheduling_settings import SchedulingSettings
 from descheduler.explanation.asked import Inquiry, explained_by

@@ -6,7 +6,7 @@ import msgspec
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.documents.fields import Fields
-from descheduler.model.gangs import AllGangs, gangs_of, name_of_gang
+from descheduler.model.groups.gangs import AllGangs, gangs_of, name_of_gang
 from descheduler.model.pod import Pod
 
 __all__ = ["GangFacts", "facts_of_gang", "gang_facts", "num_starting"]

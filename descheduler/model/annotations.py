@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from descheduler.model.gangs import OTHER_GANG_ANNOTATIONS
+from descheduler.model.groups.gangs import OTHER_GANG_ANNOTATIONS
 from descheduler.model.koordinator.elastic_quota import QUOTA_ANNOTATIONS
 from descheduler.model.koordinator.eviction_annotations import (
     COST_ANNOTATION,

@@ -6,44 +6,19 @@ from collections.abc import Mapping
 
 import msgspec
 
-from descheduler.model.disruption_budget import DisruptionBudget
 from descheduler.model.requests import ResourceList
 from descheduler.model.selection.taints import Toleration
-from descheduler.model.volume_sources import (
-    ClaimReference,
-    ClaimTemplate,
-    CSIDriver,
-    CSINode,
-    CSIStorageCapacity,
-    PersistentVolume,
-    PersistentVolumeClaim,
-    StorageClass,
-    VolumeAttachment,
-)
-from descheduler.model.workloads import PodRevision, Workload
 
 __all__ = [
     "UNBOUNDED",
     "AdmittedRange",
-    "CSIDriver",
-    "CSINode",
-    "CSIStorageCapacity",
-    "ClaimReference",
-    "ClaimTemplate",
-    "DisruptionBudget",
     "LimitRange",
     "Namespace",
     "NodeUsage",
-    "PersistentVolume",
-    "PersistentVolumeClaim",
-    "PodRevision",
     "PodUsage",
     "PriorityClass",
     "RuntimeClass",
     "Service",
-    "StorageClass",
-    "VolumeAttachment",
-    "Workload",
 ]
 
 

@@ -12,8 +12,8 @@ from msgspec.structs import replace
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.annotations import JOB_INDEX_ANNOTATION, JOB_INDEX_FAILURES_ANNOTATION
+from descheduler.model.groups.workloads import JobFacts, StatefulSetFacts, Workload
 from descheduler.model.pod import Pod
-from descheduler.model.workloads import JobFacts, StatefulSetFacts, Workload
 from descheduler.placement.landings.landing import Landing
 from descheduler.placement.replacements.controllers.job_failures import index_of
 from descheduler.placement.replacements.controllers.situation import is_living, ordinal_of

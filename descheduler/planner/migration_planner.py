@@ -14,7 +14,7 @@ from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.plan.facts import PluginFacts
 from descheduler.planner.args import MigrationPlannerArgs, PlannerObjective
-from descheduler.planner.last_plan import PlannedTargets, read_targets, written_targets
+from descheduler.planner.search.last_plan import PlannedTargets, read_targets, written_targets
 from descheduler.strategies.shared.pod_state import FINISHED
 
 if TYPE_CHECKING:  # the solver takes longer to import than validating a policy may

@@ -12,15 +12,15 @@ from descheduler.plan.goals import Goal, Level, SearchPoint, UnscheduledPod
 from descheduler.plan.moves import PodIdentity, identity_of
 from descheduler.plan.search_watch import SearchState
 from descheduler.planner.args import MigrationPlannerArgs
-from descheduler.planner.asking import MovesTogether
 from descheduler.planner.gpus.uncounted import Uncounted
-from descheduler.planner.last_plan import PlannedTargets
-from descheduler.planner.move_waves import MoveWaves
+from descheduler.planner.moves.move_waves import MoveWaves
 from descheduler.planner.objectives.cluster_objective import ClusterObjective
-from descheduler.planner.plan_search import PlanSearch
 from descheduler.planner.problem.cluster_problem import ClusterProblem
 from descheduler.planner.problem.disruption_cost import ORDINARY
-from descheduler.planner.trials import Trial, Trials
+from descheduler.planner.search.asking import MovesTogether
+from descheduler.planner.search.last_plan import PlannedTargets
+from descheduler.planner.search.plan_search import PlanSearch
+from descheduler.planner.search.trials import Trial, Trials
 from descheduler.planner.unmovable_pods import why_none_can_leave
 
 __all__ = ["Planning"]

@@ -9,8 +9,8 @@ from itertools import count
 import msgspec
 
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.cycle.decide import decide
-from descheduler.cycle.deciding import Round, RunSetting
+from descheduler.cycle.deciding.decide import decide
+from descheduler.cycle.deciding.round import Round, RunSetting
 from descheduler.eviction.checks.scope import EVERYWHERE, Scope
 from descheduler.eviction.placement_verification.placement_verification import requires_gain
 from descheduler.model.text.counted import counted

@@ -8,12 +8,12 @@ import msgspec
 
 from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.strategy_handle import StrategyHandle
-from descheduler.model.gangs import api_group_of, gangs_of
+from descheduler.model.groups.gangs import api_group_of, gangs_of
+from descheduler.model.groups.volcano import POD_GROUP_KIND
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.requests import CPU, MEMORY
 from descheduler.model.verdict import EvictionLimit
-from descheduler.model.volcano import POD_GROUP_KIND
 from descheduler.plan.facts import PluginFacts
 from descheduler.policy.plugin import ArgsProblem, Needs
 from descheduler.policy.shared_args import Args, Percent, check_percentages

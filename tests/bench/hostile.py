@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.cluster.request import SnapshotRequest
-from descheduler.cycle.decide import decide
-from descheduler.cycle.deciding import Round
+from descheduler.cycle.deciding.decide import decide
+from descheduler.cycle.deciding.round import Round
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.policy.load import load_policy
 from tests.bench.measure import in_own_process

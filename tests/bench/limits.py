@@ -16,8 +16,8 @@ from pathlib import Path
 
 from descheduler.cluster.dumps.read import read_dump
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.cycle.beyond_limits import with_beyond
-from descheduler.cycle.decide import decide, decide_again
+from descheduler.cycle.deciding.beyond_limits import with_beyond
+from descheduler.cycle.deciding.decide import decide, decide_again
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.cycle.request import Landings, snapshot_request
 from descheduler.eviction.placement_verification.scheduling_settings import SchedulingSettings

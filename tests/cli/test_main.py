@@ -38,14 +38,16 @@ def test_program_is_started_by_its_modules_as_by_its_name(module: str) -> None:
 
 
 def test_validating_loads_neither_client_nor_arrays(policy: Path) -> None:
-    assert modules_of("validate", policy).isdisjoint(HEAVY | {"descheduler.cycle.decide", "descheduler.cycle.run"})
+    assert modules_of("validate", policy).isdisjoint(
+        HEAVY | {"descheduler.cycle.deciding.decide", "descheduler.cycle.run"}
+    )
 
 
 def test_what_a_live_run_loads_before_it_reads_the_cluster_leaves_out_what_decides_and_what_jobs_need() -> None:
     """It is loaded while the API server is at work, or when there are jobs or something to repeat."""
     modules = modules_with("descheduler.cycle.live.live_run")
 
-    later = {"numpy", "tenacity", "descheduler.cycle.decide", "descheduler.migration.roads.execution"}
+    later = {"numpy", "tenacity", "descheduler.cycle.deciding.decide", "descheduler.migration.roads.execution"}
     assert modules.isdisjoint(later)
 
 
@@ -206,7 +208,7 @@ def test_a_defect_is_reported_in_one_line_with_its_place_and_without_its_text(
     def explode(*_arguments: object, **_named: object) -> None:
         raise ZeroDivisionError(f"a defect that quotes {secret}")
 
-    monkeypatch.setattr("descheduler.cycle.decide.decide", explode)
+    monkeypatch.setattr("descheduler.cycle.deciding.decide.decide", explode)
     arguments = ("run", "--config", policy, "--snapshot", dump)
 
     usual, chatty = descheduler(*arguments), descheduler(*arguments, "-v", "6")
@@ -227,7 +229,7 @@ def test_breaking_off_is_neither_a_defect_nor_success(
     def break_off(*_arguments: object, **_named: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("descheduler.cycle.decide.decide", break_off)
+    monkeypatch.setattr("descheduler.cycle.deciding.decide.decide", break_off)
 
     ended = descheduler("run", "--config", policy, "--snapshot", dump)
 

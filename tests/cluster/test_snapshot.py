@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from descheduler.cluster.snapshot import BudgetIndex
-from descheduler.model.objects import DisruptionBudget
+from descheduler.model.groups.disruption_budget import DisruptionBudget
 from descheduler.model.selection.labels import NOTHING, LabelSelector, Requirement
 
 _keys = st.sampled_from(["app", "tier", "zone"])

@@ -13,8 +13,8 @@ import msgspec
 
 from descheduler import EvictionAnswer, evaluate
 from descheduler.cluster.objects import snapshot_from_objects
-from descheduler.cycle.decide import decide
-from descheduler.cycle.deciding import Round, RunSetting
+from descheduler.cycle.deciding.decide import decide
+from descheduler.cycle.deciding.round import Round, RunSetting
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.evaluation import EvaluatedRefusal, Evaluation, evaluation_of
 from descheduler.policy.load import load_policy

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from descheduler.cycle.decide import decide
+from descheduler.cycle.deciding.decide import decide
 from descheduler.cycle.plugins import REGISTRY
-from descheduler.model.disruption_budget import DisruptionBudget
+from descheduler.model.groups.disruption_budget import DisruptionBudget
 from descheduler.policy.load import load_policy
 from tests.builders import NOW, make_budget, make_node, make_pod, make_snapshot
 from tests.report.decided_cycles import pod_life_time_policy

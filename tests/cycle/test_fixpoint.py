@@ -8,8 +8,8 @@ from datetime import timedelta
 
 import pytest
 
-from descheduler.cycle.decide import decide
-from descheduler.cycle.deciding import RunSetting
+from descheduler.cycle.deciding.decide import decide
+from descheduler.cycle.deciding.round import RunSetting
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.eviction.migration_controller.workloads import WorkloadIds
 from descheduler.plan.decisions import Decisions

@@ -12,8 +12,8 @@ from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.cycle.request import Landings, dumped_annotations, snapshot_request
-from descheduler.model.gangs import OTHER_POD_GROUPS
-from descheduler.model.volcano import JOB_KIND
+from descheduler.model.groups.gangs import OTHER_POD_GROUPS
+from descheduler.model.groups.volcano import JOB_KIND
 from descheduler.placement.replacements.controllers.table import CONTROLLERS
 from descheduler.policy.load import load_policy
 from descheduler.policy.plugin import Needs

@@ -5,8 +5,8 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from descheduler.cycle.applying.selection import Reselection
-from descheduler.cycle.decide import decide, decide_again
-from descheduler.cycle.deciding import RunSetting
+from descheduler.cycle.deciding.decide import decide, decide_again
+from descheduler.cycle.deciding.round import RunSetting
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.model.verdict import Reason
 from descheduler.plan.decisions import Decisions

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from descheduler.model.groups.workloads import Workload
 from descheduler.model.koordinator.gang_settings import PodGroup
 from descheduler.model.node import Node
-from descheduler.model.objects import Workload
 from descheduler.model.pod import Pod
 from tests.builders import Object, make_node, make_snapshot
 from tests.placement.plugins.coscheduling.worlds import member

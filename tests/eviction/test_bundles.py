@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from descheduler.model.objects import Workload
+from descheduler.model.groups.workloads import Workload
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import Reason
 from descheduler.plan.moves import Move

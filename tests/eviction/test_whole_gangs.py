@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from descheduler.cycle.decide import decide
+from descheduler.cycle.deciding.decide import decide
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.eviction.plugin_evictor import PluginEvictor
 from descheduler.model.pod import Pod

@@ -9,8 +9,8 @@ import pytest
 
 from descheduler.cluster.dumps.read import read_dump
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.cycle.decide import decide
-from descheduler.cycle.deciding import RunSetting
+from descheduler.cycle.deciding.decide import decide
+from descheduler.cycle.deciding.round import RunSetting
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.cycle.request import Landings, snapshot_request
 from descheduler.eviction.checks.scope import Scope
@@ -18,7 +18,7 @@ from descheduler.explanation.explaining import explain
 from descheduler.explanation.settings import settings_for
 from descheduler.explanation.subjects.pod import PodExplanation, explain_pod
 from descheduler.explanation.watching.watched_run import watched_run
-from descheduler.model.objects import Workload
+from descheduler.model.groups.workloads import Workload
 from descheduler.plan.decisions import Decisions
 from descheduler.policy.load import load_policy
 from descheduler.policy.types import Policy

@@ -19,8 +19,8 @@ from prometheus_client.parser import text_string_to_metric_families
 from descheduler.cluster.builder import SnapshotBuilder
 from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.cycle.beyond_limits import with_beyond
-from descheduler.cycle.decide import decide, decide_again
+from descheduler.cycle.deciding.beyond_limits import with_beyond
+from descheduler.cycle.deciding.decide import decide, decide_again
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.kube.client import KubeClient
 from descheduler.policy.load import load_policy

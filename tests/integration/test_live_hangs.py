@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from descheduler.cycle import decide as decide_module
-from descheduler.cycle.decide import decide
+from descheduler.cycle.deciding import decide as decide_module
+from descheduler.cycle.deciding.decide import decide
 from descheduler.kube.client import KubeClient
 from descheduler.migration.lease_settings import LeaseOptions
 from descheduler.plan.decisions import Decisions

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from descheduler.cycle.deciding import RunSetting
+from descheduler.cycle.deciding.round import RunSetting
 from descheduler.cycle.options import ConnectionOptions, RunOptions, RunResult
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.explanation.explaining import explain

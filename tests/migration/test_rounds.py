@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import msgspec
 from msgspec.structs import replace
 
-from descheduler.cycle.decide import decide, decisions_of
-from descheduler.cycle.deciding import Round
+from descheduler.cycle.deciding.decide import decide, decisions_of
+from descheduler.cycle.deciding.round import Round
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.eviction.answers import BACKGROUND_TEXT, Answers, EvictionAnswer
 from descheduler.eviction.checks.limits import RunLimits
@@ -21,8 +21,8 @@ from descheduler.eviction.node_fit import NodeFit
 from descheduler.kube.evict import EvictionResponse
 from descheduler.migration.rounds import MAX_FAULTY_ROUNDS, MAX_ROUNDS, Decide, carry_out
 from descheduler.migration.settings import DispatchSettings
+from descheduler.model.groups.workloads import Workload
 from descheduler.model.held_room import HeldRoom
-from descheduler.model.objects import Workload
 from descheduler.model.pod import REQUEST_EVICT_ONLY_ANNOTATION, Pod
 from descheduler.model.verdict import EvictionLimit, Reason
 from descheduler.plan.decisions import Decisions

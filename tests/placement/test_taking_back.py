@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from descheduler.model.objects import Workload
+from descheduler.model.groups.workloads import Workload
 from descheduler.model.pod import Pod
 from descheduler.placement.landings.landing import LandingVerdict
 from descheduler.placement.prover import LandingProver

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from descheduler.cycle.decide import decide
-from descheduler.cycle.deciding import Round
+from descheduler.cycle.deciding.decide import decide
+from descheduler.cycle.deciding.round import Round
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.eviction.answers import EvictionAnswer
 from descheduler.model.pod import Pod

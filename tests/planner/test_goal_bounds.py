@@ -10,7 +10,7 @@ from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.optimizer.solving import Solution, solve
 from descheduler.plan.goals import Level
-from descheduler.planner import plan_search
+from descheduler.planner.search import plan_search
 from tests.builders import Object, make_node, make_pod, required_node_affinity
 from tests.planner.runs import goal_of, run_objective
 

@@ -11,8 +11,8 @@ from descheduler.model.pod import Pod
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.goals import Level
 from descheduler.plan.moves import Move
-from descheduler.planner import plan_search
 from descheduler.planner.problem.cluster_problem import ClusterProblem, cluster_problem
+from descheduler.planner.search import plan_search
 from tests.builders import Object, make_node, make_pod
 from tests.planner.runs import goal_of, run_objective
 from tests.strategies.runs import evicted, refused

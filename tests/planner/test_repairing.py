@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from descheduler.cycle.decide import decide
-from descheduler.cycle.deciding import RunSetting
+from descheduler.cycle.deciding.decide import decide
+from descheduler.cycle.deciding.round import RunSetting
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.documents.problems import PolicyError
 from descheduler.model.node import ZONE_LABEL as ZONE

@@ -9,8 +9,8 @@ import pytest
 
 from descheduler.model.pod import Pod
 from descheduler.plan.decisions import Decisions
-from descheduler.planner import plan_search
 from descheduler.planner.problem.allowed_nodes import AskingOrder
+from descheduler.planner.search import plan_search
 from tests.builders import make_node, make_pod
 from tests.planner.runs import goal_of, run_objective
 from tests.strategies.runs import evicted

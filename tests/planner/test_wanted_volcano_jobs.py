@@ -9,7 +9,7 @@ import pytest
 from descheduler.cluster.assumed import with_assumed
 from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.cluster.request import SnapshotRequest
-from descheduler.model.volcano import VolcanoPodGroup
+from descheduler.model.groups.volcano import VolcanoPodGroup
 from descheduler.planner.wanted_pods import WantedPodsError, objects_beside, pods_of_manifest
 from tests.builders import Object, pod_object
 from tests.placement.volcano.worlds import group, node, pods

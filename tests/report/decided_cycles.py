@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
-from descheduler.cycle.beyond_limits import with_beyond
-from descheduler.cycle.decide import decide, decide_again
+from descheduler.cycle.deciding.beyond_limits import with_beyond
+from descheduler.cycle.deciding.decide import decide, decide_again
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod

@@ -7,8 +7,8 @@ from datetime import timedelta
 from typing import Any
 
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.cycle.decide import decide
-from descheduler.cycle.deciding import Round
+from descheduler.cycle.deciding.decide import decide
+from descheduler.cycle.deciding.round import Round
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.plan.decisions import Decisions
 from descheduler.policy.load import load_policy

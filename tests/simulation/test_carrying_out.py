@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.cycle.decide import decide
+from descheduler.cycle.deciding.decide import decide
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.plan.recent_moves import RECENT_MOVES_KEY, RecentMoves
 from descheduler.policy.load import load_policy

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from descheduler.model.workloads import JobFacts
+from descheduler.model.groups.workloads import JobFacts
 from descheduler.simulation.carrying_out import CarriedOut
 from tests.builders import Object, container_status, pod_object
 from tests.placement.workloads import workload_object

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from descheduler.cluster.objects import snapshot_from_objects
-from descheduler.cycle.decide import decide
+from descheduler.cycle.deciding.decide import decide
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.plan.decisions import Decisions
 from descheduler.policy.load import load_policy

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from descheduler.cycle.decide import decide
+from descheduler.cycle.deciding.decide import decide
 from descheduler.cycle.plugins import REGISTRY
+from descheduler.model.groups.workloads import Workload
 from descheduler.model.node import Node
-from descheduler.model.objects import Workload
 from descheduler.model.pod import Pod
 from descheduler.plan.decisions import Decisions
 from descheduler.policy.load import load_policy

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from descheduler.cluster.objects import snapshot_from_objects
-from descheduler.cycle.decide import decide
+from descheduler.cycle.deciding.decide import decide
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.documents.problems import PolicyError
 from descheduler.policy.load import load_policy

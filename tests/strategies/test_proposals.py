@@ -8,8 +8,8 @@ from random import Random
 
 import pytest
 
-from descheduler.cycle.decide import decide
-from descheduler.cycle.deciding import Round, RunSetting
+from descheduler.cycle.deciding.decide import decide
+from descheduler.cycle.deciding.round import Round, RunSetting
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.eviction.default_evictor.default_evictor import DefaultEvictor
 from descheduler.eviction.plugin_evictor import PluginEvictor

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from descheduler.cluster.objects import snapshot_from_objects
-from descheduler.cycle.decide import decide
-from descheduler.cycle.deciding import Round
+from descheduler.cycle.deciding.decide import decide
+from descheduler.cycle.deciding.round import Round
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.policy.load import load_policy
 from descheduler.telemetry.observer import PluginRun, RunObserver

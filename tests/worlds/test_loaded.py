@@ -10,8 +10,8 @@ from pathlib import Path
 
 from descheduler import evaluate
 from descheduler.cluster.dumps.read import read_dump
-from descheduler.cycle.decide import decide
-from descheduler.cycle.deciding import RunSetting
+from descheduler.cycle.deciding.decide import decide
+from descheduler.cycle.deciding.round import RunSetting
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.cycle.request import Landings, snapshot_request
 from descheduler.plan.decisions import Decisions

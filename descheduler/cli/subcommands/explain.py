@@ -199,7 +199,7 @@ def _explanation(
     question: Question, flags: _Flags, policy: Policy | None, connection: ConnectionOptions, watch: Watch
 ) -> Explanation:
     from descheduler.cli.running import watched_search
-    from descheduler.cycle.deciding import RunSetting
+    from descheduler.cycle.deciding.round import RunSetting
     from descheduler.explanation.explaining import explain as make_explanation
     from descheduler.plan.run_memory import NO_MEMORY
 

@@ -30,11 +30,11 @@ from descheduler.cluster.decoding.pods.volumes import PodVolumes, read_volumes
 from descheduler.cluster.decoding.times import set_time
 from descheduler.cluster.decoding.wire import ABSENT
 from descheduler.model.annotations import KNOWN_ANNOTATIONS, AnnotationKeys
+from descheduler.model.groups.volcano import COOLDOWN_KEY
 from descheduler.model.node import NODE_RESERVATION_ANNOTATION, Node
 from descheduler.model.pod import Owner, Pod, PodCondition, PodSpec
 from descheduler.model.requests import ResizedRequests
 from descheduler.model.selection.taints import Taint
-from descheduler.model.volcano import COOLDOWN_KEY
 
 __all__ = [
     "AskedParts",

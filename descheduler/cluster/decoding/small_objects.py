@@ -9,9 +9,10 @@ import msgspec
 from descheduler.cluster.decoding.affinity_blocks import decode_selector
 from descheduler.cluster.decoding.blocks import decode_labels, decode_quantities, decode_tolerations
 from descheduler.cluster.decoding.wire import ABSENT, Int32, Int64, MetadataWire, Wire
+from descheduler.model.groups.disruption_budget import DisruptionBudget
+from descheduler.model.groups.resource_quota import QuotaScope, ResourceQuota
 from descheduler.model.objects import (
     AdmittedRange,
-    DisruptionBudget,
     LimitRange,
     Namespace,
     NodeUsage,
@@ -21,7 +22,6 @@ from descheduler.model.objects import (
     Service,
 )
 from descheduler.model.requests import ResourceList
-from descheduler.model.resource_quota import QuotaScope, ResourceQuota
 
 __all__ = [
     "decode_budget",

@@ -9,7 +9,7 @@ from descheduler.cluster.decoding.blocks import decode_labels, decode_owners, de
 from descheduler.cluster.decoding.times import set_time
 from descheduler.cluster.decoding.wire import ABSENT, Int32, MetadataWire, Wire
 from descheduler.model.annotations import AnnotationKeys
-from descheduler.model.volcano import (
+from descheduler.model.groups.volcano import (
     VOLCANO_ANNOTATIONS,
     LifecyclePolicy,
     NodeGroups,

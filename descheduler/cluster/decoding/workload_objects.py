@@ -19,10 +19,10 @@ from descheduler.cluster.decoding.pods.defaults import TemplateSpecWire, set_pod
 from descheduler.cluster.decoding.volume_blocks import ClaimTemplateWire, claim_template
 from descheduler.cluster.decoding.wire import ABSENT, Int32, Int64, MetadataWire, PodWire, Wire
 from descheduler.model.annotations import REVISION_ANNOTATION
+from descheduler.model.groups.workloads import PodRevision, StatefulSetFacts, Workload
 from descheduler.model.pod import Pod
 from descheduler.model.selection.labels import NOTHING, LabelSelector, Requirement
 from descheduler.model.text.whole_number import whole_number
-from descheduler.model.workloads import PodRevision, StatefulSetFacts, Workload
 
 __all__ = ["revision_decoder", "workload_decoder"]
 

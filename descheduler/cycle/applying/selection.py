@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 
-from descheduler.cycle.deciding import DecideAgain
-from descheduler.cycle.lifting import LIFTED_STAGES, is_stopped, without_limits
+from descheduler.cycle.deciding.lifting import LIFTED_STAGES, is_stopped, without_limits
+from descheduler.cycle.deciding.round import DecideAgain
 from descheduler.eviction.checks.table import REQUEST_CHECKS
 from descheduler.eviction.request_check import PodByPod
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from descheduler.cycle.deciding import Round
+from descheduler.cycle.deciding.round import Round
 from descheduler.cycle.options import RunResult
 from descheduler.kube.client import KubeClient
 from descheduler.kube.events import EventRecorder, PodEvent

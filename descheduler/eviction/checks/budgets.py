@@ -16,7 +16,7 @@ from descheduler.eviction.background import BackgroundEvictions
 from descheduler.eviction.migration_controller.surging_pods import SurgingPods
 from descheduler.eviction.request_check import Allowance, PodByPod
 from descheduler.eviction.undo import NOTHING_DONE, Undo
-from descheduler.model.disruption_budget import DisruptionBudget
+from descheduler.model.groups.disruption_budget import DisruptionBudget
 from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted
 from descheduler.model.verdict import ACCEPTED, BudgetRefusal, Reason, Verdict

@@ -16,7 +16,7 @@ from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.background import BackgroundEvictions
 from descheduler.eviction.placement_verification.placement_verification import EVICT_GANG, REFUSE, verification_args
 from descheduler.eviction.undo import NOTHING_DONE, Undo
-from descheduler.model.gangs import AllGangs, GangMinimum, gangs_of, volcano_gang_of
+from descheduler.model.groups.gangs import AllGangs, GangMinimum, gangs_of, volcano_gang_of
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.plan.bundles import Bundle

@@ -10,7 +10,7 @@ from descheduler.eviction.migration_controller.args import MigrationControllerAr
 from descheduler.eviction.migration_controller.room_provider import PLACEHOLDER_CLASS
 from descheduler.eviction.migration_controller.surging_pods import SurgingPods
 from descheduler.eviction.request_check import PodByPod
-from descheduler.model.resource_quota import ResourceQuota, charge_of, charge_of_pod
+from descheduler.model.groups.resource_quota import ResourceQuota, charge_of, charge_of_pod
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.plan.bundles import Bundle, Candidate
 from descheduler.policy.types import Profile

@@ -12,7 +12,7 @@ from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.placement_verification.placement_verification import verification_args
 from descheduler.eviction.request_check import Allowance, CountingCheck, PodByPod, RequestCheck
 from descheduler.eviction.undo import Undo
-from descheduler.model.gangs import gangs_of
+from descheduler.model.groups.gangs import gangs_of
 from descheduler.model.pod import Pod
 from descheduler.model.shard import Shard
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse

@@ -12,11 +12,8 @@ from functools import cached_property
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.placement_verification.verified_check import VerifiedCheck
-from descheduler.model.gangs import volcano_gang_of
-from descheduler.model.pod import Pod
-from descheduler.model.text.duration import format_duration, parse_duration
-from descheduler.model.verdict import Reason, Verdict, refuse
-from descheduler.model.volcano import (
+from descheduler.model.groups.gangs import volcano_gang_of
+from descheduler.model.groups.volcano import (
     COOLDOWN_KEY,
     PREEMPTABLE_KEY,
     QUEUE_KIND,
@@ -24,6 +21,9 @@ from descheduler.model.volcano import (
     VolcanoQueue,
     is_switched_on,
 )
+from descheduler.model.pod import Pod
+from descheduler.model.text.duration import format_duration, parse_duration
+from descheduler.model.verdict import Reason, Verdict, refuse
 from descheduler.policy.types import Profile
 
 __all__ = ["PodGroupPhaseCheck", "PreemptableCheck", "QueueStateCheck", "TaskCooldownCheck"]

@@ -11,11 +11,8 @@ from descheduler.eviction.background import BackgroundEvictions
 from descheduler.eviction.placement_verification.placement_verification import EVICT_GANG, REFUSE, verification_args
 from descheduler.eviction.placement_verification.verified_check import VerifiedCheck
 from descheduler.eviction.undo import NOTHING_DONE, Undo
-from descheduler.model.gangs import volcano_gang_of
-from descheduler.model.pod import Pod
-from descheduler.model.text.counted import counted
-from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
-from descheduler.model.volcano import (
+from descheduler.model.groups.gangs import volcano_gang_of
+from descheduler.model.groups.volcano import (
     JOB_ENDS,
     JOB_KIND,
     JOB_RESTARTS,
@@ -24,6 +21,9 @@ from descheduler.model.volcano import (
     VolcanoJob,
     task_of,
 )
+from descheduler.model.pod import Pod
+from descheduler.model.text.counted import counted
+from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.plan.bundles import Bundle, Candidate
 from descheduler.plan.moves import Move
 from descheduler.policy.types import Profile

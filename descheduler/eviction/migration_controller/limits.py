@@ -17,7 +17,7 @@ from descheduler.eviction.migration_controller.surging_pods import can_be_surged
 from descheduler.eviction.migration_controller.workloads import Workloads, allowed_at_once, can_look_up
 from descheduler.eviction.pod_counts import pods_for
 from descheduler.eviction.request_check import Allowance, allowance_by_pod
-from descheduler.model.objects import Workload
+from descheduler.model.groups.workloads import Workload
 from descheduler.model.pod import Owner, Pod
 from descheduler.model.text.counted import counted
 from descheduler.model.text.int_or_percent import share_of

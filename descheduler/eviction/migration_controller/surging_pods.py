@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.migration_controller.args import MigrationControllerArgs
 from descheduler.eviction.migration_controller.workloads import Workloads
-from descheduler.model.objects import Workload
+from descheduler.model.groups.workloads import Workload
 from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted
 from descheduler.plan.moves import Move

@@ -9,9 +9,9 @@ from __future__ import annotations
 from functools import cached_property
 
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.model.objects import Workload
+from descheduler.model.groups.volcano import VolcanoJob
+from descheduler.model.groups.workloads import Workload
 from descheduler.model.pod import Owner, Pod
-from descheduler.model.volcano import VolcanoJob
 from descheduler.plan.recent_moves import WorkloadId
 
 __all__ = ["WorkloadIds", "Workloads", "allowed_at_once", "can_look_up"]

@@ -24,7 +24,7 @@ from descheduler.eviction.placement_verification.placement_verification import (
 from descheduler.eviction.placement_verification.scheduling_settings import SchedulingSettings
 from descheduler.eviction.request_check import PodByPod
 from descheduler.eviction.undo import NOTHING_DONE, Undo
-from descheduler.model.gangs import gang_name_of
+from descheduler.model.groups.gangs import gang_name_of
 from descheduler.model.pod import Pod
 from descheduler.model.selection.labels import LabelSelector
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse

@@ -14,7 +14,7 @@ import msgspec
 from descheduler.documents.problems import PolicyError
 from descheduler.eviction.handle import Handle
 from descheduler.eviction.placement_verification.scheduling_settings import SchedulingSettings
-from descheduler.model.gangs import OTHER_POD_GROUPS
+from descheduler.model.groups.gangs import OTHER_POD_GROUPS
 from descheduler.model.kube_version import KubeVersion, KubeVersionError
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Verdict

@@ -9,11 +9,11 @@ from functools import cmp_to_key
 import msgspec
 
 from descheduler.documents.fields import Fields
+from descheduler.model.groups.volcano import JOB_ENDS, JOB_RESTARTS, POD_EVICTED, VolcanoJob
 from descheduler.model.koordinator.scheduler_name import scheduler_name_of
 from descheduler.model.pod import Pod
 from descheduler.model.requests import PODS
 from descheduler.model.text.amounts import amount_text
-from descheduler.model.volcano import JOB_ENDS, JOB_RESTARTS, POD_EVICTED, VolcanoJob
 from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerConfiguration
 from descheduler.placement.plugins.table import PLUGINS
 from descheduler.placement.schedulers.schedulers import Schedulers

@@ -8,7 +8,7 @@ from descheduler.cluster.snapshot import Snapshot
 from descheduler.documents.fields import Fields
 from descheduler.explanation.asked import Answer, Explained, Inquiry
 from descheduler.explanation.finding import find_key
-from descheduler.model.disruption_budget import DisruptionBudget
+from descheduler.model.groups.disruption_budget import DisruptionBudget
 from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted
 from descheduler.model.text.printable import printable

@@ -18,12 +18,12 @@ from descheduler.explanation.gangs import GangFacts, facts_of_gang, num_starting
 from descheduler.explanation.scheduling.placement import PlacementAnalysis, placement_table
 from descheduler.explanation.scheduling.volcano import VolcanoFacts, volcano_facts, volcano_tables
 from descheduler.explanation.scheduling.waiting import Scheduling, is_pending
-from descheduler.model.gangs import POD_GROUP_API_GROUPS, AllGangs, api_group_of, name_of_gang
+from descheduler.model.groups.gangs import POD_GROUP_API_GROUPS, AllGangs, api_group_of, name_of_gang
+from descheduler.model.groups.volcano import POD_GROUP_KIND, QUEUE_KIND
 from descheduler.model.koordinator.scheduler_name import scheduler_name_of
 from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted
 from descheduler.model.text.printable import printable
-from descheduler.model.volcano import POD_GROUP_KIND, QUEUE_KIND
 from descheduler.placement.plugins.coscheduling.plugin import Coscheduling
 from descheduler.report.document import PodReference
 from descheduler.report.identities import reference

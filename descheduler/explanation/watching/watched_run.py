@@ -10,9 +10,9 @@ import msgspec
 from msgspec.structs import replace
 
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.cycle.beyond_limits import MOST_JUDGED, with_beyond
-from descheduler.cycle.decide import decide, decide_again
-from descheduler.cycle.deciding import Round, RunSetting
+from descheduler.cycle.deciding.beyond_limits import MOST_JUDGED, with_beyond
+from descheduler.cycle.deciding.decide import decide, decide_again
+from descheduler.cycle.deciding.round import Round, RunSetting
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.documents.fields import Fields
 from descheduler.explanation.watching.not_selected import PluginMiss, plugin_misses

@@ -9,7 +9,7 @@ import numpy as np
 
 from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.arrays import PENDING, Bools, Floats, Ints
-from descheduler.optimizer.column_program import ColumnProgram
+from descheduler.optimizer.cp_sat.column_program import ColumnProgram
 from descheduler.optimizer.leaving import can_leave
 from descheduler.optimizer.limits import Budget
 from descheduler.optimizer.objective import Model, Neighbourhood, PreparedObjective, Value, eviction_cost

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.model.gangs import COSCHEDULING_LABEL
+from descheduler.model.groups.gangs import COSCHEDULING_LABEL
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.configuration import Extender, SchedulerConfiguration
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile

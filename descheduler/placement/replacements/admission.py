@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple, TypeVar
 
 from descheduler.cluster.snapshot import Snapshot
+from descheduler.model.groups.resource_quota import POD_OBJECTS, ResourceQuota, charge_of_pod
 from descheduler.model.objects import UNBOUNDED, AdmittedRange, LimitRange
 from descheduler.model.pod import Pod
 from descheduler.model.requests import CPU, MEMORY, ResourceList, pod_limits
-from descheduler.model.resource_quota import POD_OBJECTS, ResourceQuota, charge_of_pod
 
 __all__ = ["Admission", "FullQuota"]
 

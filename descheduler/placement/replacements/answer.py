@@ -7,8 +7,8 @@ from typing import Literal
 
 import msgspec
 
+from descheduler.model.groups.workloads import PodRevision
 from descheduler.model.pod import Pod
-from descheduler.model.workloads import PodRevision
 
 __all__ = ["BARE", "OwnerAnswer", "OwnerEnd", "Returns", "not_created"]
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import msgspec
 
 from descheduler.model.annotations import VPA_UPDATES_ANNOTATION
+from descheduler.model.groups.workloads import PodRevision, Workload
 from descheduler.model.pod import Pod
-from descheduler.model.workloads import PodRevision, Workload
 
 __all__ = ["is_sized_by_autoscaler", "of_other_size"]
 

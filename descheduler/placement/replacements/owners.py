@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from descheduler.cluster.kind import kind_key
 from descheduler.cluster.snapshot import Snapshot
+from descheduler.model.groups.workloads import Workload
 from descheduler.model.pod import Owner, Pod
-from descheduler.model.workloads import Workload
 from descheduler.placement.replacements.answer import BARE, OwnerAnswer, Returns, not_created
 from descheduler.placement.replacements.controllers.situation import (
     ORDINARY_ENDING,

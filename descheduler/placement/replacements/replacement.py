@@ -10,9 +10,9 @@ import msgspec
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.annotations import JOB_INDEX_ANNOTATION, JOB_INDEX_FAILURES_ANNOTATION
+from descheduler.model.groups.workloads import PodRevision, Workload
 from descheduler.model.pod import Owner, Pod, PodSpec, coming_claims
 from descheduler.model.selection.taints import Toleration
-from descheduler.model.workloads import PodRevision, Workload
 from descheduler.placement.replacements.admission import Admission, FullQuota
 from descheduler.placement.replacements.answer import OwnerAnswer, Returns
 from descheduler.placement.replacements.controllers.daemon_set import DAEMON_TOLERATIONS

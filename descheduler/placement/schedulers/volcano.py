@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from descheduler.documents.document import Document
+from descheduler.model.groups.volcano import POD_GROUP_KIND, QUEUE_KIND, VOLCANO_ANNOTATIONS
 from descheduler.model.kube_version import KubeVersion
-from descheduler.model.volcano import POD_GROUP_KIND, QUEUE_KIND, VOLCANO_ANNOTATIONS
 from descheduler.placement.schedulers.row import SchedulerRow
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from descheduler.cluster.kinds import KINDS
+from descheduler.model.groups.volcano import POD_GROUP_KIND
 from descheduler.model.requests import PODS
 from descheduler.model.text.amounts import amount_of_most
-from descheduler.model.volcano import POD_GROUP_KIND
 from descheduler.placement.framework.obstacle import Code, Obstacle
 from descheduler.placement.volcano.jobs import Job, Queue, Status, Task
 from descheduler.placement.volcano.live_session import AskedTask

@@ -9,9 +9,9 @@ from datetime import UTC, datetime
 from enum import Enum
 from typing import TypeVar
 
+from descheduler.model.groups.volcano import PREEMPTABLE_KEY, VolcanoPodGroup, VolcanoQueue, is_switched_on
 from descheduler.model.pod import Pod
 from descheduler.model.requests import PODS, ResourceList, highest, pod_requests
-from descheduler.model.volcano import PREEMPTABLE_KEY, VolcanoPodGroup, VolcanoQueue, is_switched_on
 from descheduler.placement.volcano.resources import (
     NOTHING,
     Amounts,

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import NamedTuple, TypeVar
 
 from descheduler.cluster.kinds import KINDS
-from descheduler.model.volcano import POD_GROUP_KIND, QUEUE_KIND
+from descheduler.model.groups.volcano import POD_GROUP_KIND, QUEUE_KIND
 from descheduler.placement.configuration.volcano import PluginOption, VolcanoConfiguration
 from descheduler.placement.configuration.volcano_arguments import Arguments
 from descheduler.placement.shadow.node_masks import BoolMask

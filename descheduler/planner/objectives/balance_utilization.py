@@ -20,7 +20,7 @@ from descheduler.optimizer.objectives.balance_utilization.cover import smallest_
 from descheduler.optimizer.order.waves import Reassignment
 from descheduler.optimizer.problem import Problem
 from descheduler.plan.moves import PodIdentity
-from descheduler.planner.connected_moves import connected_moves
+from descheduler.planner.moves.connected_moves import connected_moves
 from descheduler.planner.objective_args import BalanceUtilizationArgs
 from descheduler.planner.objectives.cluster_objective import ClusterObjective, Part
 from descheduler.planner.problem.cluster_problem import ClusterProblem

@@ -8,7 +8,7 @@ from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted_about, text_about
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.optimizer.order.waves import Reassignment
-from descheduler.planner.connected_moves import connected_moves
+from descheduler.planner.moves.connected_moves import connected_moves
 from descheduler.planner.objectives.cluster_objective import ClusterObjective, Part
 from descheduler.planner.problem.cluster_problem import ClusterProblem
 

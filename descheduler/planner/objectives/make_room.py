@@ -22,13 +22,13 @@ from descheduler.optimizer.objectives.make_room import MakeRoom
 from descheduler.optimizer.order.waves import Reassignment
 from descheduler.optimizer.problem import Problem
 from descheduler.plan.moves import PodIdentity, identity_of
-from descheduler.planner.connected_moves import connected_moves
+from descheduler.planner.moves.connected_moves import connected_moves
+from descheduler.planner.moves.room_chains import room_chains
+from descheduler.planner.moves.room_levels import held_after
 from descheduler.planner.objective_args import MakeRoomArgs
 from descheduler.planner.objectives.cluster_objective import ClusterObjective, Part
 from descheduler.planner.objectives.selected_pods import SelectedPods
 from descheduler.planner.problem.cluster_problem import ClusterProblem
-from descheduler.planner.room_chains import room_chains
-from descheduler.planner.room_levels import held_after
 
 __all__ = ["MakeRoomObjective"]
 

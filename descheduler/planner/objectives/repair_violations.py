@@ -18,7 +18,7 @@ from descheduler.optimizer.order.waves import Reassignment
 from descheduler.optimizer.problem import Problem
 from descheduler.optimizer.rules import MoveLimit
 from descheduler.plan.moves import PodIdentity, identity_of
-from descheduler.planner.connected_moves import connected_moves
+from descheduler.planner.moves.connected_moves import connected_moves
 from descheduler.planner.objective_args import RepairViolationsArgs
 from descheduler.planner.objectives.cluster_objective import ClusterObjective, Part
 from descheduler.planner.objectives.selections import StrategySelections

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.cluster.snapshot import Snapshot
+from descheduler.model.groups.resource_quota import ResourceQuota
 from descheduler.model.objects import AdmittedRange, LimitRange, PriorityClass, RuntimeClass, Service
-from descheduler.model.resource_quota import ResourceQuota
 from descheduler.model.selection.taints import Toleration
 from tests.builders import node_object
 

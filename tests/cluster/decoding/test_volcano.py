@@ -6,7 +6,7 @@ import json
 from datetime import UTC, datetime
 
 from descheduler.cluster.decoding.volcano import decode_volcano_pod_group, decode_volcano_queue
-from descheduler.model.volcano import NodeGroups, VolcanoPodGroup, VolcanoQueue
+from descheduler.model.groups.volcano import NodeGroups, VolcanoPodGroup, VolcanoQueue
 
 METADATA = {"name": "red", "uid": "u", "creationTimestamp": "2024-01-01T00:00:01Z"}
 CREATED = datetime(2024, 1, 1, 0, 0, 1, tzinfo=UTC)

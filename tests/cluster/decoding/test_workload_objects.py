@@ -9,7 +9,7 @@ import pytest
 from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import SnapshotError
-from descheduler.model.objects import Workload
+from descheduler.model.groups.workloads import Workload
 from descheduler.model.pod import HostPort, Pod
 from descheduler.model.selection.labels import NOTHING, LabelSelector, Requirement
 from descheduler.model.volume_sources import ClaimTemplate

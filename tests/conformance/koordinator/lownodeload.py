@@ -15,9 +15,9 @@ from typing import Any
 
 from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.cycle.deciding import RunSetting
+from descheduler.cycle.deciding.profiles import ProfileSurroundings, run_profiles
+from descheduler.cycle.deciding.round import RunSetting
 from descheduler.cycle.plugins import REGISTRY
-from descheduler.cycle.profiles import ProfileSurroundings, run_profiles
 from descheduler.cycle.request import Landings, snapshot_request
 from descheduler.documents.problems import PolicyError
 from descheduler.eviction.checks.table import REQUEST_CHECKS, CheckContext

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.cluster.request import SnapshotRequest
-from descheduler.model.volcano import VOLCANO_ANNOTATIONS
+from descheduler.model.groups.volcano import VOLCANO_ANNOTATIONS
 from descheduler.placement.configuration.volcano import load_volcano_configuration
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 from descheduler.placement.volcano.order import Choices

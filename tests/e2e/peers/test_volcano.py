@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from descheduler.cluster.objects import snapshot_from_objects
-from descheduler.model.volcano import VolcanoPodGroup
+from descheduler.model.groups.volcano import VolcanoPodGroup
 from descheduler.placement.volcano.resources import amounts_of
 from descheduler.planner.wanted_pods import objects_beside
 from tests.e2e.cluster import Cluster

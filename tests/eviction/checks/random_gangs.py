@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from random import Random
 
 from descheduler.eviction.plugin_evictor import PluginEvictor
+from descheduler.model.groups.workloads import Workload
 from descheduler.model.koordinator.gang_settings import PodGroup
-from descheduler.model.objects import Workload
 from descheduler.model.pod import Pod
 from descheduler.plan.bundles import Candidate
 from descheduler.plan.moves import Move

@@ -9,7 +9,7 @@ import pytest
 from descheduler.eviction.answers import EvictionAnswer
 from descheduler.eviction.background import BackgroundEvictions
 from descheduler.eviction.checks.budgets import BudgetCheck, BudgetLedger, BudgetRefusal
-from descheduler.model.disruption_budget import DisruptionBudget
+from descheduler.model.groups.disruption_budget import DisruptionBudget
 from descheduler.model.pod import Pod
 from descheduler.plan.bundles import Bundle, Candidate
 from tests.builders import make_budget, make_pod, make_snapshot

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from descheduler.eviction.checks.budgets import BudgetLedger
-from descheduler.model.objects import DisruptionBudget
+from descheduler.model.groups.disruption_budget import DisruptionBudget
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import Reason
 from tests.builders import make_budget, make_pod, make_snapshot

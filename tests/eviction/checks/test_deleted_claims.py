@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from descheduler.cycle.decide import decide
+from descheduler.cycle.deciding.decide import decide
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.policy.load import load_policy
 from tests.builders import NOW

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from descheduler.eviction.checks.gangs import GangCheck
+from descheduler.model.groups.workloads import Workload
 from descheduler.model.koordinator.gang_settings import POD_GROUP_LABEL, PodGroup
 from descheduler.model.node import Node
-from descheduler.model.objects import Workload
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import Reason
 from descheduler.plan.moves import Move

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from descheduler.cycle.decide import decide
-from descheduler.cycle.deciding import Round, RunSetting
+from descheduler.cycle.deciding.decide import decide
+from descheduler.cycle.deciding.round import Round, RunSetting
 from descheduler.cycle.plugins import REGISTRY
+from descheduler.model.groups.workloads import Workload
 from descheduler.model.node import Node
-from descheduler.model.objects import Workload
 from descheduler.model.pod import Pod
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.moves import Move

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from descheduler.cycle.decide import decide
+from descheduler.cycle.deciding.decide import decide
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.eviction.checks.resource_quotas import ResourceQuotaCheck
 from descheduler.eviction.migration_controller.surging_pods import SurgingPods
+from descheduler.model.groups.resource_quota import QuotaScope, ResourceQuota
+from descheduler.model.groups.workloads import Workload
 from descheduler.model.pod import Pod
-from descheduler.model.resource_quota import QuotaScope, ResourceQuota
 from descheduler.model.verdict import Reason
-from descheduler.model.workloads import Workload
 from descheduler.plan.bundles import Bundle, Candidate
 from descheduler.policy.load import load_policy
 from descheduler.policy.types import Policy

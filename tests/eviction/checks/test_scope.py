@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from descheduler.cycle.decide import decide
-from descheduler.cycle.deciding import RunSetting
+from descheduler.cycle.deciding.decide import decide
+from descheduler.cycle.deciding.round import RunSetting
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.eviction.checks.scope import EVERYWHERE, Scope
 from descheduler.model.selection.labels import parse_selector

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.cycle.decide import decide
+from descheduler.cycle.deciding.decide import decide
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.model.shard import Shard
 from descheduler.model.verdict import Reason

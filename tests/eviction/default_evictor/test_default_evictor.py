@@ -13,9 +13,10 @@ from descheduler.eviction.default_evictor.default_evictor import (
     DefaultEvictorArgs,
     effective_protections,
 )
-from descheduler.model.objects import Namespace, PersistentVolumeClaim
+from descheduler.model.objects import Namespace
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import Reason
+from descheduler.model.volume_sources import PersistentVolumeClaim
 from tests.builders import make_budget, make_node, make_pod, owner
 from tests.eviction.handles import make_handle
 

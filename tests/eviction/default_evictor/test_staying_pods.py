@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from descheduler.cycle.decide import decide
+from descheduler.cycle.deciding.decide import decide
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.model.verdict import Reason
 from descheduler.plan.decisions import Decisions

@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from descheduler.cycle.decide import decide
-from descheduler.cycle.deciding import Round
+from descheduler.cycle.deciding.decide import decide
+from descheduler.cycle.deciding.round import Round
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.eviction.checks.table import REQUEST_CHECKS, MakeCheck
 from descheduler.eviction.request_check import PodByPod

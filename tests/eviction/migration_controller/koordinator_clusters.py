@@ -10,8 +10,8 @@ import msgspec
 
 from descheduler.eviction.handle import Handle
 from descheduler.eviction.migration_controller.args import MigrationControllerArgs, default_args
+from descheduler.model.groups.workloads import Workload
 from descheduler.model.koordinator.migration_job import MigrationJob
-from descheduler.model.objects import Workload
 from descheduler.model.pod import Owner, Pod
 from tests.builders import NOW, make_node, make_pod
 from tests.eviction.handles import make_handle

@@ -22,9 +22,9 @@ from descheduler.eviction.migration_controller.arbitration import JobDecision, J
 from descheduler.eviction.migration_controller.args import EVICTION_GATES, MigrationControllerArgs
 from descheduler.eviction.migration_controller.migration_controller import MigrationController
 from descheduler.eviction.migration_controller.object_limiter import ObjectLimiter
+from descheduler.model.groups.workloads import Workload
 from descheduler.model.koordinator.eviction_annotations import PASSED_ARBITRATION_ANNOTATION
 from descheduler.model.koordinator.migration_job import MigrationJob
-from descheduler.model.objects import Workload
 from descheduler.model.pod import EVICT_ANNOTATION, Pod
 from tests.builders import NOW, make_node
 from tests.eviction.handles import make_handle

@@ -8,9 +8,9 @@ import pytest
 
 from descheduler.eviction.handle import Handle
 from descheduler.eviction.migration_controller.migration_controller import MigrationController
-from descheduler.model.objects import Workload
+from descheduler.model.groups.volcano import VolcanoJob, VolcanoTask
+from descheduler.model.groups.workloads import Workload
 from descheduler.model.verdict import Reason
-from descheduler.model.volcano import VolcanoJob, VolcanoTask
 from tests.builders import owner
 from tests.eviction.migration_controller.koordinator_clusters import (
     make_args,

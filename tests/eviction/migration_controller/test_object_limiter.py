@@ -10,7 +10,7 @@ import pytest
 
 from descheduler.eviction.migration_controller.args import MigrationControllerArgs, MigrationObjectLimiter, default_args
 from descheduler.eviction.migration_controller.object_limiter import ObjectLimiter
-from descheduler.model.objects import Workload
+from descheduler.model.groups.workloads import Workload
 from descheduler.model.verdict import Reason
 from tests.builders import make_pod, make_snapshot
 

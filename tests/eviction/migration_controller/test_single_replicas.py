@@ -7,7 +7,7 @@ import pytest
 from descheduler.eviction.migration_controller.args import MigrationControllerArgs, default_args
 from descheduler.eviction.migration_controller.args_checks import validate_args
 from descheduler.eviction.migration_controller.surging_pods import surge_notes
-from descheduler.model.objects import Workload
+from descheduler.model.groups.workloads import Workload
 from descheduler.plan.moves import Move
 from descheduler.policy.types import PluginConfig, Policy, Profile
 from tests.builders import make_pod, make_snapshot

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from descheduler.cycle.decide import decide
-from descheduler.cycle.deciding import RunSetting
+from descheduler.cycle.deciding.decide import decide
+from descheduler.cycle.deciding.round import RunSetting
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.plan.decisions import Decisions
 from descheduler.policy.load import load_policy

@@ -13,12 +13,12 @@ import pytest
 
 from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.cycle.decide import decide
+from descheduler.cycle.deciding.decide import decide
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.eviction.evictor import Evictor
 from descheduler.eviction.placement_verification.earlier_waves import best_order
+from descheduler.model.groups.workloads import Workload
 from descheduler.model.node import Node
-from descheduler.model.objects import Workload
 from descheduler.model.pod import Pod
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.moves import Move

@@ -10,9 +10,9 @@ import pytest
 from descheduler.eviction.placement_verification.landing_book import LandingBook
 from descheduler.eviction.placement_verification.scheduling_settings import SchedulingSettings
 from descheduler.eviction.placement_verification.together import judge_together
+from descheduler.model.groups.workloads import Workload
 from descheduler.model.held_room import HeldRooms
 from descheduler.model.node import Node
-from descheduler.model.objects import Workload
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import Reason
 from descheduler.plan.bundles import Bundle, Candidate

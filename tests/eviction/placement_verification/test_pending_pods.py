@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from descheduler.cycle.decide import decide
+from descheduler.cycle.deciding.decide import decide
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.model.verdict import Reason
 from descheduler.plan.decisions import Decisions

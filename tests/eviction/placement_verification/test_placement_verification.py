@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 import msgspec
 import pytest
 
-from descheduler.cycle.decide import decide
+from descheduler.cycle.deciding.decide import decide
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.documents.problems import PolicyError
 from descheduler.eviction.placement_verification.placement_verification import (
@@ -18,8 +18,8 @@ from descheduler.eviction.placement_verification.placement_verification import (
     default_args,
     validate_args,
 )
+from descheduler.model.groups.workloads import Workload
 from descheduler.model.node import Node
-from descheduler.model.objects import Workload
 from descheduler.model.pod import Pod
 from descheduler.plan.decisions import Decisions
 from descheduler.policy.load import load_policy

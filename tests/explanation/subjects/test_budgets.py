@@ -8,7 +8,7 @@ import pytest
 
 from descheduler.explanation.finding import UnknownSubjectError
 from descheduler.explanation.subjects.budget import BudgetsExplanation, budgets_table, explain_budgets
-from descheduler.model.disruption_budget import DisruptionBudget
+from descheduler.model.groups.disruption_budget import DisruptionBudget
 from descheduler.report.tables.table_style import TableStyle
 from tests.builders import make_budget, make_pod, make_snapshot
 

@@ -4,8 +4,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from descheduler.cycle.decide import decide
-from descheduler.cycle.deciding import Round, RunSetting
+from descheduler.cycle.deciding.decide import decide
+from descheduler.cycle.deciding.round import Round, RunSetting
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.explanation.watching.watch import RunWitness

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from descheduler.cycle.decide import decide
-from descheduler.cycle.deciding import Round
+from descheduler.cycle.deciding.decide import decide
+from descheduler.cycle.deciding.round import Round
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.eviction.answers import Answers
 from descheduler.kube.evict import EvictionResponse, PodState

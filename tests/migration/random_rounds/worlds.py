@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from random import Random
 
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.model.objects import Workload
+from descheduler.model.groups.workloads import Workload
 from tests.builders import (
     Object,
     container_status,

@@ -10,8 +10,8 @@ import pytest
 from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.cycle.decide import decide
-from descheduler.cycle.deciding import RunSetting
+from descheduler.cycle.deciding.decide import decide
+from descheduler.cycle.deciding.round import RunSetting
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.placement.framework.node_parts import FreePart, PartNeed
 from descheduler.placement.prover import LandingProver

@@ -8,7 +8,7 @@ from descheduler.eviction.placement_verification.order_check import OrderCheck
 from descheduler.eviction.request_check import Allowance
 from descheduler.optimizer.problem import Problem, make_problem
 from descheduler.planner.problem.move_limits import move_limits
-from descheduler.planner.stopping_limits import stopping_limits
+from descheduler.planner.search.stopping_limits import stopping_limits
 from descheduler.policy.load import load_policy
 from tests.builders import make_pod
 from tests.planner.runs import verified

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from descheduler.model.disruption_budget import DisruptionBudget
+from descheduler.model.groups.disruption_budget import DisruptionBudget
 from descheduler.model.shard import WHOLE_CLUSTER, Shard
 from descheduler.report.document import PodReference, PolicyIdentity, ShardIdentity, SnapshotIdentity
 from descheduler.report.formats.json_text import json_text

@@ -11,11 +11,11 @@ from typing import NamedTuple
 from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.cycle.decide import decide
-from descheduler.cycle.deciding import Round
+from descheduler.cycle.deciding.decide import decide
+from descheduler.cycle.deciding.round import Round
 from descheduler.cycle.plugins import REGISTRY
+from descheduler.model.groups.workloads import JobFacts
 from descheduler.model.pod import Pod
-from descheduler.model.workloads import JobFacts
 from descheduler.plan.decisions import Decisions
 from descheduler.policy.load import load_policy
 from descheduler.simulation.carrying_out import CarriedOut, carried_out

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from descheduler.cycle.decide import decide
+from descheduler.cycle.deciding.decide import decide
 from descheduler.cycle.plugins import REGISTRY
-from descheduler.model.objects import Workload
+from descheduler.model.groups.workloads import Workload
 from descheduler.plan.decisions import Decisions
 from descheduler.policy.load import load_policy
 from tests.builders import NOW, make_snapshot

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from msgspec.structs import replace
 
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.cycle.decide import decide
-from descheduler.cycle.deciding import Round, RunSetting
+from descheduler.cycle.deciding.decide import decide
+from descheduler.cycle.deciding.round import Round, RunSetting
 from descheduler.eviction.checks.budgets import BudgetLedger
 from descheduler.explanation.asked import Inquiry
 from descheduler.explanation.landings import landing_message, verdict_word

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from descheduler.optimizer.arrays import PENDING, Bools, Ints
-from descheduler.optimizer.integer_program import IntegerProgram
+from descheduler.optimizer.cp_sat.integer_program import IntegerProgram
 from descheduler.optimizer.objectives.balance_utilization.ceilings import Ceilings
 from descheduler.optimizer.objectives.balance_utilization.large_pods import LargePods, pod_kinds
 from descheduler.optimizer.rules import AtMost, MaxSkew

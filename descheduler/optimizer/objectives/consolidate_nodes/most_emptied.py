@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from descheduler.optimizer.arrays import Bools, Floats, Ints
-from descheduler.optimizer.integer_program import IntegerProgram
+from descheduler.optimizer.cp_sat.integer_program import IntegerProgram
 from descheduler.optimizer.objectives.consolidate_nodes.drains import Drains
 from descheduler.optimizer.objectives.knapsack import most_weight
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.arrays import PENDING, Floats, Ints
-from descheduler.optimizer.column_program import ColumnProgram, Relaxed
+from descheduler.optimizer.cp_sat.column_program import ColumnProgram, Relaxed
 from descheduler.optimizer.limits import Budget
 from descheduler.optimizer.objectives.make_room.departures import DepartureChoices, departures_of
 from descheduler.optimizer.objectives.make_room.fillings import fill

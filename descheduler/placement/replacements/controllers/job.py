@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from descheduler.model.groups.workloads import JobFacts
 from descheduler.model.pod import Pod
-from descheduler.model.workloads import JobFacts
 from descheduler.placement.replacements.answer import OwnerAnswer, OwnerEnd, Returns, not_created
 from descheduler.placement.replacements.controllers.job_failures import (
     Counting,

@@ -6,9 +6,9 @@ from datetime import datetime
 from enum import Enum, auto
 
 from descheduler.model.annotations import JOB_INDEX_ANNOTATION, JOB_INDEX_FAILURES_ANNOTATION
+from descheduler.model.groups.workloads import FailureRule, JobFacts
 from descheduler.model.pod import Pod
 from descheduler.model.text.whole_number import whole_number
-from descheduler.model.workloads import FailureRule, JobFacts
 from descheduler.placement.replacements.controllers.situation import Members, Situation
 
 __all__ = ["Counting", "counting_of", "fails_index", "failures_in_a_row", "index_failures", "index_of"]

@@ -10,9 +10,9 @@ from typing import TypeVar, cast
 import msgspec
 
 from descheduler.cluster.snapshot import Snapshot
+from descheduler.model.groups.workloads import Workload
 from descheduler.model.pod import Pod
 from descheduler.model.text.whole_number import whole_number
-from descheduler.model.workloads import Workload
 
 __all__ = ["ORDINARY_ENDING", "Ending", "Members", "Situation", "is_living", "ordinal_of"]
 

@@ -12,8 +12,8 @@ from itertools import count
 
 from msgspec.structs import replace
 
+from descheduler.model.groups.workloads import StatefulSetFacts, Workload
 from descheduler.model.pod import Pod
-from descheduler.model.workloads import StatefulSetFacts, Workload
 from descheduler.placement.replacements.answer import OwnerAnswer, Returns, not_created
 from descheduler.placement.replacements.controllers.situation import (
     Members,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from descheduler.model.volcano import JOB_KIND
+from descheduler.model.groups.volcano import JOB_KIND
 from descheduler.placement.replacements.answer import OwnerAnswer
 from descheduler.placement.replacements.controllers.daemon_set import daemon_set
 from descheduler.placement.replacements.controllers.job import job

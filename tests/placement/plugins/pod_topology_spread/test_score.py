@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from descheduler.model.groups.workloads import Workload
 from descheduler.model.node import Node
-from descheduler.model.objects import Service, Workload
+from descheduler.model.objects import Service
 from descheduler.model.pod import Pod
 from descheduler.model.selection.affinity import TopologySpreadConstraint
 from descheduler.model.selection.labels import selector_from_object

@@ -7,8 +7,8 @@ from collections.abc import Collection
 import numpy as np
 from numpy.typing import NDArray
 
+from descheduler.model.groups.volcano import NodeGroups
 from descheduler.model.pod import Pod
-from descheduler.model.volcano import NodeGroups
 from descheduler.placement.configuration.volcano import PluginOption
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.volcano.jobs import Task

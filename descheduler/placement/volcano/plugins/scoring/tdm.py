@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 import numpy as np
 from numpy.typing import NDArray
 
-from descheduler.model.volcano import PREEMPTABLE_KEY, JobBudget, is_switched_on
+from descheduler.model.groups.volcano import PREEMPTABLE_KEY, JobBudget, is_switched_on
 from descheduler.placement.configuration.volcano import PluginOption
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.volcano.jobs import Job, Status, Task

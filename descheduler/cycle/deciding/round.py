@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 import msgspec
 from msgspec.structs import replace
 
-from descheduler.cycle.observer import UNOBSERVED, PluginObserver
+from descheduler.cycle.deciding.observer import UNOBSERVED, PluginObserver
 from descheduler.cycle.options import MOST_ASSESSED
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.eviction.answers import Answers

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from descheduler.optimizer.arrays import PENDING
 from descheduler.optimizer.order.waves import Reassignment
-from descheduler.planner.connected_moves import connected_moves
+from descheduler.planner.moves.connected_moves import connected_moves
 
 
 def groups(*moves: tuple[int, int, int]) -> list[list[int]]:

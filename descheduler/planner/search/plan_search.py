@@ -21,15 +21,15 @@ from descheduler.plan.goals import SearchEnd
 from descheduler.plan.moves import PodIdentity, identity_of
 from descheduler.planner.args import MigrationPlannerArgs
 from descheduler.planner.gpus.gpu_problem import with_gpus
-from descheduler.planner.last_plan import PlannedTargets
 from descheduler.planner.objectives.cluster_objective import ClusterObjective
 from descheduler.planner.problem.allowed_nodes import AskingOrder
 from descheduler.planner.problem.cluster_problem import ClusterProblem, cluster_problem
 from descheduler.planner.problem.disposable_pods import disposable_pods, with_nowhere
 from descheduler.planner.problem.disruption_cost import most_of_ties
-from descheduler.planner.refusals import Refusals
-from descheduler.planner.stopping_limits import stopping_limits
-from descheduler.planner.trials import PlanOver, Trial, Trials
+from descheduler.planner.search.last_plan import PlannedTargets
+from descheduler.planner.search.refusals import Refusals
+from descheduler.planner.search.stopping_limits import stopping_limits
+from descheduler.planner.search.trials import PlanOver, Trial, Trials
 
 __all__ = ["PlanSearch"]
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from descheduler.planner.last_plan import read_targets, written_targets
+from descheduler.planner.search.last_plan import read_targets, written_targets
 from tests.builders import Object, make_node, make_pod
 from tests.strategies.runs import evicted, run_plugin
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from descheduler.optimizer.column_program import ColumnProgram
+from descheduler.optimizer.cp_sat.column_program import ColumnProgram
 
 _FOREVER = float("inf")
 

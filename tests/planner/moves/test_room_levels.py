@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from descheduler.optimizer.order.waves import Reassignment
 from descheduler.optimizer.problem import make_problem
-from descheduler.planner.room_levels import held_after
+from descheduler.planner.moves.room_levels import held_after
 
 FIRST, SECOND = Reassignment(0, 0, 1), Reassignment(1, 0, 1)
 

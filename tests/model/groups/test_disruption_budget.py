@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from descheduler.model.disruption_budget import DisruptionBudget
+from descheduler.model.groups.disruption_budget import DisruptionBudget
 
 CURRENT = {"disruptions_allowed": 0, "current_healthy": 3, "desired_healthy": 3, "expected_pods": 3}
 

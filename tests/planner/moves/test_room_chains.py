@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from descheduler.optimizer.order.waves import Reassignment
 from descheduler.optimizer.problem import Problem, make_problem
-from descheduler.planner.room_chains import room_chains
+from descheduler.planner.moves.room_chains import room_chains
 
 LIGHT, HEAVY, WAITING, OTHER, SECOND = (
     Reassignment(0, 1, 2),

@@ -17,10 +17,10 @@ from descheduler.optimizer.moves_left import MovesLeft
 from descheduler.optimizer.order.waves import Reassignment
 from descheduler.optimizer.solving import Solution
 from descheduler.plan.moves import PodIdentity, identity_of
-from descheduler.planner.asking import Asking, MovesTogether
-from descheduler.planner.last_plan import PlannedTargets
 from descheduler.planner.objectives.cluster_objective import ClusterObjective
 from descheduler.planner.problem.cluster_problem import ClusterProblem
+from descheduler.planner.search.asking import Asking, MovesTogether
+from descheduler.planner.search.last_plan import PlannedTargets
 
 __all__ = ["Trial", "Trials"]
 

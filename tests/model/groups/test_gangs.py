@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from descheduler.model.gangs import AllGangs, GangMinimum, gang_name_of, gangs_of, pod_group_kind_of
+from descheduler.model.groups.gangs import AllGangs, GangMinimum, gang_name_of, gangs_of, pod_group_kind_of
 from descheduler.model.koordinator.gang_settings import PodGroup
 from tests.builders import make_pod
 

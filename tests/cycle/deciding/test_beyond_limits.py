@@ -14,16 +14,16 @@ from msgspec.structs import replace
 from descheduler.cluster.builder import SnapshotBuilder
 from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.cycle.beyond_limits import with_beyond, with_beyond_in_time
-from descheduler.cycle.decide import decide, decide_again
-from descheduler.cycle.deciding import Round, RunSetting
+from descheduler.cycle.deciding.beyond_limits import with_beyond, with_beyond_in_time
+from descheduler.cycle.deciding.decide import decide, decide_again
+from descheduler.cycle.deciding.round import Round, RunSetting
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import EvictionLimit
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.moves import EarlierPlan
 from descheduler.plan.staying import staying_pods
-from descheduler.planner.plan_search import PlanSearch
+from descheduler.planner.search.plan_search import PlanSearch
 from descheduler.policy.load import load_policy
 from descheduler.policy.types import Policy
 from descheduler.strategies.framework import StrategyError

@@ -10,16 +10,16 @@ from msgspec.structs import replace
 
 from descheduler.cluster.loading import settled_gc
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.cycle.asking import PluginAnswers, ask_until_safe, in_waves
-from descheduler.cycle.deciding import DecideAgain, Round, RunSetting
-from descheduler.cycle.options import EVICTIONS_IN_BACKGROUND
-from descheduler.cycle.profiles import (
+from descheduler.cycle.deciding.asking import PluginAnswers, ask_until_safe, in_waves
+from descheduler.cycle.deciding.profiles import (
     ProfilesRun,
     ProfileSurroundings,
     measure_profiles,
     request_chosen,
     run_profiles,
 )
+from descheduler.cycle.deciding.round import DecideAgain, Round, RunSetting
+from descheduler.cycle.options import EVICTIONS_IN_BACKGROUND
 from descheduler.cycle.recent_moves import moves_in
 from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.cordons import cordon_notes, with_cordons

@@ -11,7 +11,7 @@ from descheduler.model.node import ZONE_LABEL, Node
 from descheduler.plan.moves import PodIdentity, identity_of
 from descheduler.planner.objectives.cluster_objective import ClusterObjective
 from descheduler.planner.problem.cluster_problem import ClusterProblem
-from descheduler.planner.trials import Trial
+from descheduler.planner.search.trials import Trial
 
 __all__ = ["Refusals"]
 

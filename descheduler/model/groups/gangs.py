@@ -12,10 +12,10 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 
+from descheduler.model.groups.volcano import VolcanoPodGroup
 from descheduler.model.koordinator.gang_settings import GangSettings, PodGroup, gang_id_of
 from descheduler.model.koordinator.gangs import Gangs
 from descheduler.model.pod import Pod
-from descheduler.model.volcano import VolcanoPodGroup
 
 __all__ = [
     "COSCHEDULING_LABEL",

@@ -17,8 +17,8 @@ from itertools import pairwise
 import msgspec
 from msgspec.structs import replace
 
-from descheduler.cycle.deciding import DecideAgain
-from descheduler.cycle.lifting import LIFTED_STAGES, is_stopped, limits_reached, without_limits
+from descheduler.cycle.deciding.lifting import LIFTED_STAGES, is_stopped, limits_reached, without_limits
+from descheduler.cycle.deciding.round import DecideAgain
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.eviction.checks.table import REQUEST_CHECKS, MakeCheck
 from descheduler.eviction.checks.work_bound import WorkBound, is_out_of_work

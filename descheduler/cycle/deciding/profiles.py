@@ -10,9 +10,9 @@ from typing import cast
 
 import msgspec
 
-from descheduler.cycle.deciding import Round, RunSetting
+from descheduler.cycle.deciding.observer import Operation
+from descheduler.cycle.deciding.round import Round, RunSetting
 from descheduler.cycle.foreign.specs import guarded_spec
-from descheduler.cycle.observer import Operation
 from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.evictor import Evictor
 from descheduler.eviction.handle import Handle

@@ -8,10 +8,10 @@ from datetime import datetime
 
 import msgspec
 
+from descheduler.model.groups.workloads import Workload
 from descheduler.model.koordinator.gang_settings import PodGroup
 from descheduler.model.pod import Pod
 from descheduler.model.requests import ResourceList
-from descheduler.model.workloads import Workload
 
 __all__ = [
     "COOLDOWN_KEY",

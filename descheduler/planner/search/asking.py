@@ -16,7 +16,7 @@ from descheduler.optimizer.order.waves import Reassignment
 from descheduler.placement.landings.landing import Landing
 from descheduler.plan.bundles import Candidate
 from descheduler.plan.moves import PodIdentity, identity_of
-from descheduler.planner.move_waves import MoveWaves
+from descheduler.planner.moves.move_waves import MoveWaves
 from descheduler.planner.objectives.cluster_objective import ClusterObjective
 from descheduler.planner.problem.cluster_problem import ClusterProblem
 

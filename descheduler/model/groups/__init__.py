@@ -1,0 +1,1 @@
+"""What pods belong to and what is promised to them together: workloads, gangs, jobs of Volcano, budgets, quotas."""
