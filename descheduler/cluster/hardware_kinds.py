@@ -79,8 +79,7 @@ DEVICE_KIND_ROWS: tuple[AnyKind, ...] = (
         traces=frozenset({Trace.DEVICE_CLAIM}),
     ),
 )
-"""In reading order."""
-"""The kinds of `resource.k8s.io`."""
+"""The kinds of `resource.k8s.io`, in reading order."""
 
 VOLUME_KIND_ROWS: tuple[AnyKind, ...] = (
     Kind(

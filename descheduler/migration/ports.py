@@ -25,7 +25,7 @@ class EvictPort(Protocol):
         annotations_reason: str,
         may_send: Callable[[], bool] = lambda: True,
     ) -> EvictionResponse | None:
-        """The response to one call; a ExchangeError that it raises says that nothing was sent.
+        """The response to one call; an ExchangeError that it raises says that nothing was sent.
 
         `may_send` is asked when nothing is left but to send it; None is returned where that says no.
         """

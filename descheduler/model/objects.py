@@ -1,4 +1,4 @@
-"""The other objects that decide about pods: budgets, claims, namespaces, priorities, workloads, usage."""
+"""Small objects that decide about pods: namespaces, priorities, limits of namespaces, services, measured usage."""
 
 from __future__ import annotations
 

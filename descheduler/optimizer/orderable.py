@@ -14,11 +14,11 @@ from descheduler.optimizer.order.ordering import Ordered, order_moves
 from descheduler.optimizer.problem import Problem
 from descheduler.optimizer.rules import MoveLimit
 
-__all__ = ["OrderSearch"]
+__all__ = ["OrderableSearch"]
 
 
 @dataclasses.dataclass(frozen=True)
-class OrderSearch:
+class OrderableSearch:
     """What it takes to search `problem` again: the best assignment within limits from a hint, the best one of a small
     problem to which an order leads (None: it is not small), and the value of an assignment."""
 

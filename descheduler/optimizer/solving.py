@@ -15,7 +15,7 @@ from descheduler.optimizer.objective import Neighbourhood, Objective, Value
 from descheduler.optimizer.order.ordering import Ordered
 from descheduler.optimizer.order.replay import replay
 from descheduler.optimizer.order.waves import Reassignment
-from descheduler.optimizer.orderable import OrderSearch
+from descheduler.optimizer.orderable import OrderableSearch
 from descheduler.optimizer.problem import Problem
 from descheduler.optimizer.search import Incumbent, Search, SearchTask, Ties
 from descheduler.optimizer.workers import search_in_processes
@@ -104,7 +104,7 @@ def solve(
     """
     run = _Run(problem, objective, limits, seed, num_workers, ties, is_cancelled, on_progress)
     found = run.search(problem, limits.scaled(_SHARE_BEFORE_ORDER), hint)
-    ordered = OrderSearch(problem, run.search, run.search_in_order, run.prepared.value).best(
+    ordered = OrderableSearch(problem, run.search, run.search_in_order, run.prepared.value).best(
         found, limits.scaled((1.0 - _SHARE_BEFORE_ORDER) / 2)
     )
     faults = replay(problem, ordered.waves, ordered.assignment)

@@ -238,7 +238,7 @@ class LandingProver:
         return self._ends.by_name(decision.landing, unplaced, self._pending, self._placed)
 
     def book(self, victim: Pod, *, mates: Sequence[Pod] = (), held: HeldRooms = NOTHING_HELD) -> Landing:
-        """The same, for good: the victim is gone and its replacement, where it lands, takes room.
+        """The landing as `consider` has it, for good: the victim is gone and its replacement, if it lands, takes room.
 
         A replacement that does not land waits among the pending pods from now on.
         """

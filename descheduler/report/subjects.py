@@ -39,7 +39,6 @@ class Subject(msgspec.Struct, frozen=True):
     help: str
     about: str = ""
     needs_cluster: bool = True
-    is_of_koordinator: bool = False
 
 
 SUBJECTS: tuple[Subject, ...] = (
@@ -88,14 +87,12 @@ SUBJECTS: tuple[Subject, ...] = (
         (SubjectType("elasticquota", ("eq", "eqs"), has_namespace=False),),
         "elasticquota/NAME: what an elastic quota of Koordinator may use, what its pods use and request, and its "
         "children.",
-        is_of_koordinator=True,
     ),
     Subject(
         "reservation",
         f"{_MODULES}.reservation",
         (SubjectType("reservation", has_namespace=False),),
         "reservation/NAME: what a Reservation holds, which pods may use it and which do, and which pods wait for it.",
-        is_of_koordinator=True,
     ),
     Subject(
         "pod_group",
@@ -103,7 +100,6 @@ SUBJECTS: tuple[Subject, ...] = (
         (SubjectType("podgroup", ("pg", "pgs"), has_several_api_groups=True),),
         "podgroup/NAME -n NAMESPACE: what a gang needs, its pods, and why pending ones are not scheduled. Where "
         "several API groups have a PodGroup of this name: podgroup.scheduling.volcano.sh/NAME.",
-        is_of_koordinator=True,
     ),
     Subject(
         "queue",
@@ -116,15 +112,14 @@ SUBJECTS: tuple[Subject, ...] = (
         "device",
         f"{_MODULES}.device",
         (SubjectType("device", has_namespace=False),),
-        "device/NODE: the devices of a node, which pods have them, and why pending pods do not fit.",
-        is_of_koordinator=True,
+        "device/NODE: the devices of a node that Koordinator shares out, which pods have them, and why pending pods do "
+        "not fit.",
     ),
     Subject(
         "migration_job",
         f"{_MODULES}.migration_job",
         (SubjectType("podmigrationjob", ("pmj",), has_namespace=False),),
         "podmigrationjob/NAME: which pod moves, how far that has come, and what is in its way.",
-        is_of_koordinator=True,
     ),
     Subject(
         "budgets",
@@ -148,10 +143,8 @@ def types_of(subjects: Sequence[Subject]) -> dict[str, tuple[SubjectType, Subjec
 
 def help_on(subjects: Sequence[Subject]) -> Iterator[str]:
     """The paragraphs of the command's help about what can be explained."""
-    own = [_named(kind) for subject in subjects if not subject.is_of_koordinator for kind in subject.types]
-    *others, last = [_named(kind) for subject in subjects if subject.is_of_koordinator for kind in subject.types]
-    of_koordinator = f"{', '.join(others)} and {last} of Koordinator"
-    yield f"TYPE is written as for kubectl: {', '.join(own)}, and {of_koordinator}."
+    *types, last = [_named(kind) for subject in subjects for kind in subject.types]
+    yield f"TYPE is written as for kubectl: {', '.join(types)} and {last}."
     yield from (subject.help for subject in subjects)
 
 

@@ -1,4 +1,4 @@
-"""Runs the plugins of a policy's profiles against one view cluster."""
+"""Runs the plugins of a policy's profiles over one view of the cluster."""
 
 from __future__ import annotations
 

@@ -121,7 +121,7 @@ class Carrier(msgspec.Struct, frozen=True):
         return self.jobs.execution(self._watched(), self._evictions(), settings, around, snapshot)
 
     def _heard_by(self, sink: OutcomeSink | None = None) -> Surroundings:
-        """The same for evictions of which `sink` hears."""
+        """The surroundings of evictions of which `sink` hears."""
         listener = EveryListener(self.observer.jobs, *self._job_announcers())
         return replace(self.around, sink=sink, listener=listener)
 

@@ -133,7 +133,7 @@ def _first(notes: Sequence[str], more: str) -> tuple[str, ...]:
 
 
 def taken_up(adopted: Adopted | None) -> TakenUp:
-    """The same as figures, for the status of the run."""
+    """The figures of what a run has taken up, for its status."""
     if adopted is None:
         return NOTHING_TAKEN_UP
     undone, removed = len(adopted.undone), len(adopted.swept)

@@ -45,8 +45,6 @@ __all__ = [
     "yes_or_no",
 ]
 
-"""Resources that Volcano does not count in thousandths."""
-
 
 class QueueResource(Fields, frozen=True):
     """One resource of a queue: cpu in milli cores, all else in whole units.

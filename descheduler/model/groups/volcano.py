@@ -1,4 +1,4 @@
-"""Queues of Volcano, and what its PodGroups say beside the size of a gang (`scheduling.volcano.sh/v1beta1`)."""
+"""Queues and Jobs of Volcano, and what its PodGroups say beside the size of a gang."""
 
 from __future__ import annotations
 

@@ -191,7 +191,7 @@ class LiveSession:
         return self._session.jobs.get(job_id_of(pod))
 
     def opened(self) -> Session:
-        """The same session, in which no pod is asked about."""
+        """The session as it is now, in which no pod is asked about."""
         self._leave_if_extended()
         self._open_if_stale()
         return self._session

@@ -18,9 +18,9 @@ from descheduler.report.plan.wave_times import PlannedWave
 from descheduler.report.plan.workloads import PlannedWorkload
 
 LandingWord = Literal["lands", "lands_if", "likely", "unknown", "no"]
+"""The verdicts, from the best to the worst."""
 ReturnsWord = Literal["at once", "when gone", "later", "on its own node", "not created", "owner ends"]
 """When and where the owner of an evicted pod creates the next one, or that it does not."""
-"""The verdicts, from the best to the worst."""
 
 __all__ = [
     "ApiAnswer",
