@@ -9,6 +9,7 @@ import pytest
 
 from descheduler.documents.decode import Decoder, Strictness
 from descheduler.documents.json_document import parse_json
+from descheduler.documents.yaml_document import parse_yaml
 
 
 class Numbers(msgspec.Struct):
@@ -33,3 +34,16 @@ def test_whole_numbers_have_64_bits(field: str, number: int, fault: str) -> None
     decoder.struct(document.root, Numbers, (), Strictness("error", "error"))
 
     assert [f"{each.field}: {each.message}" for each in decoder.problems] == ([fault] if fault else [])
+
+
+@pytest.mark.parametrize(
+    ("field", "faults"),
+    [("signed", []), ("unsigned", ["unsigned: expected a whole number, found number -0.0"])],
+)
+def test_minus_zero_in_yaml_is_a_signed_number_alone(field: str, faults: list[str]) -> None:
+    document = parse_yaml(f"{field}: -0.0\n", "x")
+    decoder = Decoder(document)
+
+    decoder.struct(document.root, Numbers, (), Strictness("error", "error"))
+
+    assert [f"{each.field}: {each.message}" for each in decoder.problems] == faults

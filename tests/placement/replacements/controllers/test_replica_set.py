@@ -41,6 +41,12 @@ def test_replica_set_that_is_scaled_to_zero_creates_nothing() -> None:
     assert answer(*pods(2), workload_object("ReplicaSet/web", replicas=0)).returns is Returns.NOT_CREATED
 
 
+def test_replica_set_of_an_earlier_rollout_creates_nothing() -> None:
+    scaled_down = workload_object("ReplicaSet/web", replicas=0, deployment="shop")
+
+    assert answer(*pods(2), scaled_down, deployment(3)).returns is Returns.NOT_CREATED
+
+
 def test_replicas_of_the_deployment_count_before_those_of_its_replica_set() -> None:
     replica_set = workload_object("ReplicaSet/web", replicas=3, deployment="shop")
 
