@@ -17,6 +17,7 @@ from descheduler.cluster.snapshot import Snapshot
 from descheduler.kube.errors import may_have_acted
 from descheduler.kube.objects import ObjectCalls, is_object_name
 from descheduler.migration.dispatch.surroundings import Surroundings
+from descheduler.migration.managed_fields import ManagedFields, managers_of
 from descheduler.migration.pods import decode_pod, pods_path, read_pod
 from descheduler.model.node import CORDON_ANNOTATION
 from descheduler.model.text.counted import counted, first_names
@@ -32,19 +33,14 @@ _MOST_TRIES, _WAIT_SECONDS = 5, 1.0
 _MOST_SECONDS = 120.0
 """So long replacements are waited for before nodes are uncordoned that these could take."""
 _MOST_NAMED = 10
-_FIELD = "f:unschedulable"
-
-
-class _ManagedFields(msgspec.Struct, rename="camel"):
-    manager: str | None = None
-    fields_v1: dict[str, Any] | None = msgspec.field(name="fieldsV1", default=None)
+_UNSCHEDULABLE = "spec", "unschedulable"
 
 
 class _Metadata(msgspec.Struct, rename="camel"):
     uid: str
     resource_version: str
     annotations: dict[str, str] | None = None
-    managed_fields: list[_ManagedFields] | None = None
+    managed_fields: list[ManagedFields] | None = None
 
 
 class _Spec(msgspec.Struct):
@@ -65,8 +61,8 @@ class _Node(msgspec.Struct):
     def is_cordoned_by(self, owner: str) -> bool:
         """Whether runs of `owner` have cordoned it, and no one else since."""
         marked = (self.metadata.annotations or {}).get(CORDON_ANNOTATION) == owner
-        setters = [each.manager for each in self.metadata.managed_fields or () if _sets_field(each.fields_v1)]
-        return self.is_cordoned and marked and setters == [f"{CORDONING_MANAGER}{owner}"]
+        set_by = managers_of(_UNSCHEDULABLE, self.metadata.managed_fields)
+        return self.is_cordoned and marked and set_by == [f"{CORDONING_MANAGER}{owner}"]
 
     def patch(self, mark: str | None) -> dict[str, Any]:
         """The merge patch that cordons it with `mark`, or uncordons it without one."""
@@ -76,11 +72,6 @@ class _Node(msgspec.Struct):
 
 
 _decode = msgspec.json.Decoder(_Node).decode
-
-
-def _sets_field(fields: dict[str, Any] | None) -> bool:
-    spec = (fields or {}).get("f:spec")
-    return isinstance(spec, dict) and _FIELD in spec
 
 
 class Cordons:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
 from descheduler.migration.job.surge import RAISED, SINGLE, Surge
+from descheduler.migration.managed_fields import ManagedFields, managers_of
 
 __all__ = ["SURGING_MANAGER", "Scaled", "decode_scaled", "owner_path"]
 
@@ -28,11 +29,6 @@ class _OwnerReference(_Wire):
     controller: bool | None = None
 
 
-class _ManagedFields(_Wire):
-    manager: str | None = None
-    fields_v1: dict[str, Any] | None = msgspec.field(name="fieldsV1", default=None)
-
-
 class _Metadata(_Wire):
     name: str
     namespace: str
@@ -41,7 +37,7 @@ class _Metadata(_Wire):
     generation: int | None = None
     deletion_timestamp: str | None = None
     owner_references: list[_OwnerReference] | None = None
-    managed_fields: list[_ManagedFields] | None = None
+    managed_fields: list[ManagedFields] | None = None
 
 
 class _Strategy(_Wire):
@@ -140,18 +136,13 @@ def decode_scaled(block: bytes) -> Scaled:
         uid=metadata.uid,
         resource_version=metadata.resource_version,
         replicas=replicas,
-        set_by=frozenset(each.manager or "" for each in metadata.managed_fields or () if _sets_replicas(each)),
+        set_by=frozenset(managers_of(("spec", "replicas"), metadata.managed_fields)),
         controller=next(((owner.kind, owner.name) for owner in owners), None),
         is_settled=_is_settled(found.kind, metadata, status, replicas),
         is_paused=bool(spec.paused),
         is_recreated=spec.strategy is not None and spec.strategy.type == "Recreate",
         is_deleting=metadata.deletion_timestamp is not None,
     )
-
-
-def _sets_replicas(fields: _ManagedFields) -> bool:
-    of_spec = (fields.fields_v1 or {}).get("f:spec")
-    return isinstance(of_spec, dict) and "f:replicas" in of_spec
 
 
 def _is_settled(kind: str, metadata: _Metadata, status: _Status, replicas: int) -> bool:

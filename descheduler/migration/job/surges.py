@@ -18,6 +18,7 @@ from descheduler.kube.objects import ObjectCalls, is_object_name
 from descheduler.migration.job.scaled import SURGING_MANAGER, Scaled, decode_scaled, owner_path
 from descheduler.migration.job.seen import UNSEEN, Scale
 from descheduler.migration.job.surge import LOWEST_COST, RAISED, SINGLE, Surge, surge_of
+from descheduler.migration.managed_fields import ManagedFields, managers_of
 from descheduler.migration.pods import pod_path
 from descheduler.migration.ports import RemovalPort
 from descheduler.model.koordinator.eviction_annotations import DELETION_COST_ANNOTATION
@@ -213,15 +214,10 @@ class _Wire(msgspec.Struct, rename="camel"):
     """What is read here may be null, as Kubernetes' own decoder has it."""
 
 
-class _ManagedFields(_Wire):
-    manager: str | None = None
-    fields_v1: dict[str, Any] | None = msgspec.field(name="fieldsV1", default=None)
-
-
 class _Metadata(_Wire):
     uid: str
     annotations: dict[str, str] | None = None
-    managed_fields: list[_ManagedFields] | None = None
+    managed_fields: list[ManagedFields] | None = None
 
 
 class _Pod(_Wire):
@@ -251,16 +247,10 @@ class DeletionCostMark(msgspec.Struct, frozen=True):
 def decode_mark(block: bytes) -> DeletionCostMark:
     """The mark of the pod of these bytes."""
     metadata = _decode_pod(block).metadata
-    set_by = {each.manager or "" for each in metadata.managed_fields or () if _sets_cost(each)}
+    set_by = managers_of(("metadata", "annotations", DELETION_COST_ANNOTATION), metadata.managed_fields)
     return DeletionCostMark(
         metadata.uid, (metadata.annotations or {}).get(DELETION_COST_ANNOTATION, ""), frozenset(set_by)
     )
-
-
-def _sets_cost(fields: _ManagedFields) -> bool:
-    of_metadata = (fields.fields_v1 or {}).get("f:metadata")
-    annotations = of_metadata.get("f:annotations") if isinstance(of_metadata, dict) else None
-    return isinstance(annotations, dict) and f"f:{DELETION_COST_ANNOTATION}" in annotations
 
 
 class _AutoscalerMetadata(msgspec.Struct):
