@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from descheduler.model.groups.gangs import OTHER_GANG_ANNOTATIONS
+from descheduler.model.groups.volcano import QUEUE_NAME_ANNOTATION
 from descheduler.model.koordinator.elastic_quota import QUOTA_ANNOTATIONS
 from descheduler.model.koordinator.eviction_annotations import (
     COST_ANNOTATION,
@@ -151,7 +152,7 @@ KNOWN_ANNOTATIONS = READ_ANNOTATIONS | {
     SYSTEM_QOS_ANNOTATION,
     CPU_MANAGER_POLICY_ANNOTATION,
     "scheduling.volcano.sh/group-name",
-    "scheduling.volcano.sh/queue-name",
+    QUEUE_NAME_ANNOTATION,
 }
 """Those, and keys under which schedulers note what they gave to a pod; they go into dumps."""
 

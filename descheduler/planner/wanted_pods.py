@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.documents.problems import did_you_mean, shown
+from descheduler.model.groups.volcano import GROUP_NAME_ANNOTATION, QUEUE_NAME_ANNOTATION
 from descheduler.model.names import STANDARD_RESOURCES, is_container_resource
 from descheduler.model.requests import PODS
 from descheduler.model.text.printable import printable
@@ -30,7 +31,6 @@ Object = Mapping[str, Any]
 _NAMESPACE = "default"
 _VOLCANO, _JOBS, _GROUPS = "volcano", "batch.volcano.sh/", "scheduling.volcano.sh/v1beta1"
 _POD_GROUP = "PodGroup"
-_GROUP_NAME, _QUEUE_NAME = "scheduling.k8s.io/group-name", "scheduling.volcano.sh/queue-name"
 _COPIED = {
     "annotations": ("preemptable", "cooldown-time", "revocable-zone", "jdb-min-available", "jdb-max-unavailable"),
     "labels": ("preemptable", "cooldown-time"),
@@ -174,7 +174,7 @@ def _with_group(pod: Object) -> Iterator[Object]:
     yield pod
     metadata, spec = pod["metadata"], pod["spec"]
     annotations = _mapping(metadata, "annotations")
-    if spec.get("schedulerName") == _VOLCANO and _GROUP_NAME not in annotations:
+    if spec.get("schedulerName") == _VOLCANO and GROUP_NAME_ANNOTATION not in annotations:
         named = {
             "name": f"podgroup-{_controller_uid(metadata)}",
             "namespace": metadata["namespace"],
@@ -183,7 +183,7 @@ def _with_group(pod: Object) -> Iterator[Object]:
         yield _group(
             named,
             minMember=1,
-            queue=annotations.get(_QUEUE_NAME),
+            queue=annotations.get(QUEUE_NAME_ANNOTATION),
             priorityClassName=spec.get("priorityClassName"),
             minResources=_quantities(_quota_usage(spec)),
         )
@@ -281,7 +281,7 @@ def _pod_of_job(job: Object, metadata: Object, task: _TaskOfJob, number: int) ->
     own = {"task-spec": task.name, "task-index": str(number), "job-name": name, "queue-name": spec.get("queue", "")}
     named = {f"volcano.sh/{key}": value for key, value in own.items()}
     copied, stated = _copied(metadata), _mapping(template, "metadata")
-    group = {_GROUP_NAME: f"{name}-wanted"}
+    group = {GROUP_NAME_ANNOTATION: f"{name}-wanted"}
     claims = [volume.get("volumeClaimName") for volume in spec.get("volumes") or () if isinstance(volume, Mapping)]
     volumes = [{"name": f"{name}-{claim}", "persistentVolumeClaim": {"claimName": claim}} for claim in claims]
     return _pending(

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 
-from descheduler.model.groups.volcano import VolcanoPodGroup
+from descheduler.model.groups.volcano import GROUP_NAME_ANNOTATION, VolcanoPodGroup
 from descheduler.model.koordinator.gang_settings import GangSettings, PodGroup, gang_id_of
 from descheduler.model.koordinator.gangs import Gangs
 from descheduler.model.pod import Pod
@@ -43,9 +43,8 @@ OTHER_POD_GROUPS = tuple(f"PodGroup.{group}" for group in _OTHERS)
 """The kinds PodGroup beside Koordinator's, by their keys in the table of kinds."""
 COSCHEDULING_LABEL = f"{_SCHEDULER_PLUGINS}/pod-group"
 """Names the PodGroup of scheduler-plugins that the pod is a member of."""
-_GROUP_NAME = "scheduling.k8s.io/group-name"
 _TASK = "volcano.sh/task-spec"
-OTHER_GANG_ANNOTATIONS = (_GROUP_NAME, _TASK)
+OTHER_GANG_ANNOTATIONS = (GROUP_NAME_ANNOTATION, _TASK)
 """Keys of annotations of pods that say anything of a gang which is not Koordinator's."""
 
 
@@ -69,7 +68,7 @@ class GangMinimum(msgspec.Struct, frozen=True):
 def gangs_of(pod: Pod) -> tuple[str, ...]:
     """The keys of what `pod` says it belongs to: gangs, and its task of a gang of Volcano. Mostly there are none."""
     gang_id = gang_id_of(pod)
-    group, label = pod.annotations.get(_GROUP_NAME), pod.labels.get(COSCHEDULING_LABEL)
+    group, label = pod.annotations.get(GROUP_NAME_ANNOTATION), pod.labels.get(COSCHEDULING_LABEL)
     found = [gang_id] if gang_id else []
     if group:
         key = _key(_VOLCANO, pod.namespace, group)
@@ -84,7 +83,7 @@ def gangs_of(pod: Pod) -> tuple[str, ...]:
 
 def volcano_gang_of(pod: Pod) -> str:
     """The key of the gang of Volcano that `pod` says it belongs to; empty without one."""
-    group = pod.annotations.get(_GROUP_NAME)
+    group = pod.annotations.get(GROUP_NAME_ANNOTATION)
     return _key(_VOLCANO, pod.namespace, group) if group else ""
 
 

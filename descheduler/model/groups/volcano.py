@@ -15,6 +15,7 @@ from descheduler.model.requests import ResourceList
 
 __all__ = [
     "COOLDOWN_KEY",
+    "GROUP_NAME_ANNOTATION",
     "JOB_ENDS",
     "JOB_KIND",
     "JOB_RESTARTS",
@@ -22,6 +23,7 @@ __all__ = [
     "POD_GROUP_KIND",
     "PREEMPTABLE_KEY",
     "QUEUE_KIND",
+    "QUEUE_NAME_ANNOTATION",
     "TASK_KEY",
     "VOLCANO_ANNOTATIONS",
     "JobBudget",
@@ -40,7 +42,10 @@ QUEUE_KIND = "Queue.scheduling.volcano.sh"
 POD_GROUP_KIND = "PodGroup.scheduling.volcano.sh"
 VOLCANO_ANNOTATIONS = ("volcano.sh/", "sla-waiting-time", "nvidia.com/use-gputype", "nvidia.com/nouse-gputype")
 """Annotations of pods, PodGroups, queues and nodes that Volcano reads; the first stands for a whole domain."""
-
+GROUP_NAME_ANNOTATION = "scheduling.k8s.io/group-name"
+"""Names the PodGroup of a pod."""
+QUEUE_NAME_ANNOTATION = "scheduling.volcano.sh/queue-name"
+"""Names the queue of a pod without a PodGroup."""
 
 TASK_KEY = "volcano.sh/task-spec"
 """Names the task of its job that a pod belongs to, as an annotation or a label."""

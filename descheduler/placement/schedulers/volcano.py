@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from descheduler.documents.document import Document
-from descheduler.model.groups.volcano import POD_GROUP_KIND, QUEUE_KIND, VOLCANO_ANNOTATIONS
+from descheduler.model.groups.volcano import (
+    GROUP_NAME_ANNOTATION,
+    POD_GROUP_KIND,
+    QUEUE_KIND,
+    QUEUE_NAME_ANNOTATION,
+    VOLCANO_ANNOTATIONS,
+)
 from descheduler.model.kube_version import KubeVersion
 from descheduler.placement.schedulers.row import SchedulerRow
 
@@ -23,7 +29,6 @@ __all__ = ["ROW", "VOLCANO"]
 
 VOLCANO = "volcano"
 """The scheduler of Volcano, as pods name it."""
-_GROUP_NAME, _QUEUE_NAME = "scheduling.k8s.io/group-name", "scheduling.volcano.sh/queue-name"
 
 
 def _knows(document: Document) -> bool:
@@ -76,5 +81,5 @@ ROW = SchedulerRow(
     model=_model,
     is_assumed=True,
     reads_kinds=frozenset({QUEUE_KIND, POD_GROUP_KIND}),
-    reads_annotations=(_GROUP_NAME, _QUEUE_NAME, *VOLCANO_ANNOTATIONS),
+    reads_annotations=(GROUP_NAME_ANNOTATION, QUEUE_NAME_ANNOTATION, *VOLCANO_ANNOTATIONS),
 )

@@ -9,7 +9,13 @@ from datetime import UTC, datetime
 from enum import Enum
 from typing import TypeVar
 
-from descheduler.model.groups.volcano import PREEMPTABLE_KEY, VolcanoPodGroup, VolcanoQueue, is_switched_on
+from descheduler.model.groups.volcano import (
+    GROUP_NAME_ANNOTATION,
+    PREEMPTABLE_KEY,
+    VolcanoPodGroup,
+    VolcanoQueue,
+    is_switched_on,
+)
 from descheduler.model.pod import Pod
 from descheduler.model.requests import PODS, ResourceList, highest, pod_requests
 from descheduler.placement.volcano.resources import (
@@ -26,7 +32,6 @@ from descheduler.placement.volcano.resources import (
 __all__ = ["Job", "Phase", "Queue", "Status", "Task", "status_of"]
 
 FoundType = TypeVar("FoundType")
-_GROUP_NAME = "scheduling.k8s.io/group-name"
 _DOMAIN = "volcano.sh/"
 _ROLE, _PRIORITY = f"{_DOMAIN}task-spec", f"{_DOMAIN}task-priority"
 _PARTS_WITH_INDEX = 3
@@ -95,7 +100,7 @@ class Task:
         self.pod = pod
         self.key = pod.key
         self.uid = pod.uid
-        group = annotations.get(_GROUP_NAME, "")
+        group = annotations.get(GROUP_NAME_ANNOTATION, "")
         self.job = f"{pod.namespace}/{group}" if group else ""
         self.request: Amounts = {**amounts_of(_requests_of(pod)), PODS: 1.0}
         self.is_best_effort = is_nothing(self.request)

@@ -7,6 +7,7 @@ from itertools import count
 from types import MappingProxyType
 from typing import NamedTuple
 
+from descheduler.model.groups.volcano import GROUP_NAME_ANNOTATION
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.volcano import VolcanoConfiguration
 from descheduler.placement.framework.scheduler_model import EvictedFor
@@ -58,7 +59,7 @@ _EVICTING: Mapping[str, _Evicting] = MappingProxyType(
 
 def job_id_of(pod: Pod) -> str:
     """The job of a pod: that of its annotation, else the PodGroup that Volcano creates for pods of its owner."""
-    group = pod.annotations.get("scheduling.k8s.io/group-name", "")
+    group = pod.annotations.get(GROUP_NAME_ANNOTATION, "")
     owner = pod.controller
     return f"{pod.namespace}/{group or f'podgroup-{pod.uid if owner is None else owner.uid}'}"
 

@@ -15,6 +15,13 @@ from typing import Any
 from descheduler.migration.room.labels import labels_of
 from descheduler.migration.room.placement_away import keep_away, keep_on
 from descheduler.migration.room.provider import CannotHoldNow
+from descheduler.model.annotations import (
+    CPU_SPEC_ANNOTATION,
+    DEVICE_HINT_ANNOTATION,
+    GPU_PARTITION_SPEC_ANNOTATION,
+    JOINT_DEVICES_ANNOTATION,
+    NUMA_SPEC_ANNOTATION,
+)
 from descheduler.model.koordinator.migration_job import MigrationJob
 from descheduler.model.text.duration import format_duration
 
@@ -29,11 +36,11 @@ ORDER_LABEL = "scheduling.koordinator.sh/reservation-order"
 
 _STATED_ANNOTATIONS = frozenset(
     {
-        "scheduling.koordinator.sh/device-allocate-hint",
-        "scheduling.koordinator.sh/device-joint-allocate",
-        "scheduling.koordinator.sh/gpu-partition-spec",
-        "scheduling.koordinator.sh/resource-spec",
-        "scheduling.koordinator.sh/numa-topology-spec",
+        DEVICE_HINT_ANNOTATION,
+        JOINT_DEVICES_ANNOTATION,
+        GPU_PARTITION_SPEC_ANNOTATION,
+        CPU_SPEC_ANNOTATION,
+        NUMA_SPEC_ANNOTATION,
         "scheduling.koordinator.sh/reservation-affinity",
         "scheduling.koordinator.sh/exact-match-reservation",
     }

@@ -7,7 +7,7 @@ from collections.abc import Collection
 import numpy as np
 from numpy.typing import NDArray
 
-from descheduler.model.groups.volcano import NodeGroups
+from descheduler.model.groups.volcano import QUEUE_NAME_ANNOTATION, NodeGroups
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.volcano import PluginOption
 from descheduler.placement.shadow.node_masks import BoolMask
@@ -18,7 +18,7 @@ from descheduler.placement.volcano.tiers import OPEN, UNRESOLVABLE, Callbacks, N
 __all__ = ["start"]
 
 _GROUP = "volcano.sh/nodegroup-name"
-_QUEUE, _STATED_QUEUE = "volcano.sh/queue-name", "scheduling.volcano.sh/queue-name"
+_QUEUE = "volcano.sh/queue-name"
 _REQUIRED, _PREFERRED, _AVOIDED = 100.0, 50.0, -1.0
 
 
@@ -55,5 +55,5 @@ def _named(session: Session, queue: str) -> NodeGroups:
 
 def _queue_of(pod: Pod) -> str:
     """The queue that a pod names, whatever the queue of its job is."""
-    stated = (pod.labels.get(_QUEUE), pod.annotations.get(_QUEUE), pod.annotations.get(_STATED_QUEUE))
+    stated = (pod.labels.get(_QUEUE), pod.annotations.get(_QUEUE), pod.annotations.get(QUEUE_NAME_ANNOTATION))
     return next((name for name in stated if name is not None), "")
