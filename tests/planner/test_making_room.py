@@ -55,6 +55,15 @@ def test_pods_leave_so_that_a_pending_pod_fits() -> None:
     assert goal_of(decisions).sentence == "1 pod pending → 0 (default/p onto a) with 1 eviction (at least 1 is needed)"
 
 
+def test_reason_names_the_pod_that_the_scheduler_places_rather_than_the_one_of_the_plan() -> None:
+    pods = [pod("a0", "3", "a"), pod("b0", "3", "b"), pending("early", "6"), pending("urgent", "5", priority=100)]
+
+    (move,) = run(pods, nodes=[make_node(name, cpu="6") for name in "ab"]).moves
+
+    assert move.reason == "makes room for pending pod default/urgent"
+    assert [served.name for served in move.serves] == ["urgent"]
+
+
 @pytest.mark.parametrize("amounts", [{"cpu": "1", "memory": "1Ei"}, {"cpu": "1e300"}])
 def test_pods_that_no_node_could_ever_take_do_not_matter_to_others(amounts: dict[str, str]) -> None:
     decisions = run([*NEARLY_FULL, pending("p", "4"), pending("huge", "", requests=amounts)])

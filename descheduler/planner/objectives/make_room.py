@@ -170,12 +170,8 @@ class MakeRoomObjective(ClusterObjective):
         plan chooses nodes, chains that share one that some pod leaves are together: room is held there for all of them.
         """
         found = sorted(self._groups(moves), key=self._largest_placed)
-        self._served_by |= {
-            identity_of(self._cluster.pods[move.pod]): self._placed_by(group)
-            for group in found
-            for move in group
-            if move.source != PENDING
-        }
+        for group in found:
+            self._note_served(group, self._placed_by(group))
         return found
 
     def choose_nodes(self) -> None:
@@ -230,22 +226,32 @@ class MakeRoomObjective(ClusterObjective):
                 yield Part(len(group) - len(evictions), evictions, [cluster.pods[move.pod] for move in evictions])
 
     def gain_of(self, moves: Sequence[Reassignment]) -> Callable[[], Verdict]:
-        """That as many pods fewer are pending as the moves are for; of equal pods the scheduler takes any."""
-        served, before = self._placed_by(moves), self.figure()
+        """That as many pods fewer are pending as the moves are for, whichever the scheduler takes: it goes by priority.
+
+        Those that it takes are the pods that the evictions make room for.
+        """
+        planned, before = self._placed_by(moves), self.pending()
 
         def gain() -> Verdict:
-            if before - self.figure() >= max(len(served), 1):
-                return ACCEPTED
-            return refuse(Reason.NO_GAIN, f"{_names(served)} would still be pending after the evictions")
+            left = set(map(identity_of, self.pending()))
+            if len(before) - len(left) < max(len(planned), 1):
+                still = [pod for pod in planned if identity_of(pod) in left] or planned
+                return refuse(Reason.NO_GAIN, f"{_names(still)} would still be pending after the evictions")
+            self._note_served(moves, [pod for pod in before if identity_of(pod) not in left])
+            return ACCEPTED
 
         return gain
+
+    def _note_served(self, moves: Iterable[Reassignment], pods: Sequence[Pod]) -> None:
+        leaving = [move.pod for move in moves if move.source != PENDING]
+        self._served_by |= {identity_of(self._cluster.pods[number]): pods for number in leaving}
 
     def reason(self, pod: Pod) -> str:
         """Which pods it makes room for."""
         return f"makes room for pending {_names(self.served_by(pod))}"
 
     def served_by(self, pod: Pod) -> Sequence[Pod]:
-        """The pending pods of its group."""
+        """The pending pods that the scheduler takes once its group has left, or those of the plan before that is known."""
         return self._served_by.get(identity_of(pod), ())
 
     def harm(self, pod: Pod, node: str) -> Verdict:
