@@ -41,7 +41,10 @@ CORDONING: Object = {
         {
             "name": "p",
             "pluginConfig": [
-                {"name": "MigrationPlanner", "args": {"objectives": [{"drainNodes": {"nodes": ["old"], "cordon": True}}]}}
+                {
+                    "name": "MigrationPlanner",
+                    "args": {"objectives": [{"drainNodes": {"nodes": ["old"], "cordon": True}}]},
+                }
             ],
             "plugins": {"balance": {"enabled": ["MigrationPlanner"]}},
         }

@@ -18,9 +18,7 @@ _MOST_NAMED = 3
 """Pending pods that are named of each move."""
 
 
-def changes_of(
-    plan: PlanToApply, snapshot: Snapshot, kept_cordoned: Collection[str] = ()
-) -> Iterator[tuple[str, str]]:
+def changes_of(plan: PlanToApply, snapshot: Snapshot, kept_cordoned: Collection[str] = ()) -> Iterator[tuple[str, str]]:
     """The UID of each pod whose move is not what it was, and the sentence that says why.
 
     The nodes that are `kept_cordoned` by the run itself are cordoned when it evicts, whoever cordons them.
