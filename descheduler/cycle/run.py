@@ -348,12 +348,14 @@ class _Rounds:
         if plan is None:
             return ()
         from descheduler.cycle.applying import Reselection, still_valid
+        from descheduler.eviction.cordons import kept_cordoned_by
 
         def decide_on(chosen: Sequence[Move]) -> Decisions:
             return self._decide(this_round=Round(chosen=chosen, most_assessed=run.most_assessed))
 
         selection = Reselection(run.policy, run.registry, self.decide_again) if plan.reselects else None
-        judge = partial(still_valid, plan, self._snapshot, decide_on, selection)
+        kept_cordoned = kept_cordoned_by(run.policy, self._snapshot, run.registry)
+        judge = partial(still_valid, plan, self._snapshot, decide_on, selection, kept_cordoned)
         self._chosen, left_out = run.watch.call("judging the plan again", judge)
         self.unselected = () if selection is None else selection.refusals
         return left_out

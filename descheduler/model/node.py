@@ -46,7 +46,8 @@ class Node(msgspec.Struct, frozen=True, eq=False):
 
     `images` maps every name of an image that the node holds to its size in bytes. `reservation` is what is withheld
     from pods; where `is_trimmed`, the snapshot has taken it off `allocatable` (`SnapshotRequest.trims_reservations`).
-    `true_conditions` are the types of its conditions with status `True`, without Ready.
+    `true_conditions` are the types of its conditions with status `True`, without Ready. With `cordoned_by_run` the node
+    is unschedulable because the run itself cordons it; the cluster, as it was read, has no cordon on it.
     """
 
     name: str
@@ -63,6 +64,7 @@ class Node(msgspec.Struct, frozen=True, eq=False):
     reservation: NodeReservation | None = None
     is_trimmed: bool = False
     true_conditions: frozenset[str] = frozenset()
+    cordoned_by_run: bool = False
 
     @property
     def pool(self) -> str:

@@ -25,7 +25,7 @@ from descheduler.planner.unmovable_pods import why_none_can_leave
 
 __all__ = ["Planning"]
 
-_NO_BETTER = "no better plan was found within the limits"
+_NO_BETTER, _NONE_FEWER = "no better plan was found within the limits", "no plan leaves fewer"
 
 
 class Planning:
@@ -130,7 +130,9 @@ class Planning:
         if identity_of(pod) in map(identity_of, self._waiting):
             (level,) = self.goal.levels
             change = f"{self._objective.text_of(level.before)} → {level.after:,}"
-            return f"makes no room for the pod ({change}; {self._why_left})"
+            in_the_way = self._objective.obstacle_of(pod) if self._why_left in (_NO_BETTER, _NONE_FEWER) else ""
+            why = "; ".join(filter(None, (self._why_left, in_the_way or self._hint_for_left())))
+            return f"makes no room for the pod ({change}; {why})"
         return self._objective.why_no_room(pod)
 
     def why_unselected(self, pod: Pod) -> str:
@@ -198,9 +200,7 @@ class Planning:
             if not is_reached and figure_bound:
                 sentence += f" (best possible: {self._objective.amount_of(figure_bound)})"
             self._why_left = self._left_text(is_proven=is_reached, num_evictions=num_evictions)
-            if not (num_evictions or self._none_can_leave or self._best_left_gain):
-                self._why_left = self._with_obstacles(self._why_left)
-            sentence += f"; {self._why_left}"
+            sentence = "; ".join(filter(None, (sentence, self._why_left, self._in_the_way(num_evictions))))
         elif granted and least:
             sentence += f" (at least {least:,} {'is' if least == 1 else 'are'} needed)"
         uncounted = [*self._uncounted.texts(), self._unasked_text(search, num_evictions)] if after else ()
@@ -243,22 +243,30 @@ class Planning:
             text = f"{'proven best for' if is_proven else 'stopped by'} {stopping.text}"
             return "; ".join(filter(None, (text, stopping.rest(num_evictions))))
         if is_proven:
-            return "no plan leaves fewer"
+            return _NONE_FEWER
         if used_up := self._search.used_up(num_evictions):
             return f"stopped by {used_up}"
         if not self._best_left_gain:
-            hint = self._objective.hint
-            is_of_use = self._objective.leaves_out_returning or any(hint in text for text in self._against.values())
-            return f"{_NO_BETTER}; {hint}" if hint and is_of_use else _NO_BETTER
+            return _NO_BETTER
         least = self._args.min_gain_per_disruption
         best = self._best_left_gain
         return f"the best of what is left gains {best:.2g} for an eviction (minGainPerDisruption: {least:g})"
 
-    def _with_obstacles(self, why_left: str) -> str:
-        """The text of a plan that moves nothing, with what is in the way unless a hint says that already."""
-        hint = self._objective.hint
-        text = "" if hint and hint in why_left else self._objective.obstacles(self._against)
-        return f"{why_left}; {text}" if text else why_left
+    def _in_the_way(self, num_evictions: int) -> str:
+        """What is in the way of what is left, or what helps; empty where the reason says it all."""
+        objective, hint = self._objective, self._hint_for_left()
+        if self._none_can_leave or self._best_left_gain:
+            return ""
+        if objective.explains_rest:
+            is_open = self._why_left in (_NO_BETTER, _NONE_FEWER)
+            return (objective.obstacles(self._against) or hint) if is_open else ""
+        return hint or ("" if num_evictions else objective.obstacles(self._against))
+
+    def _hint_for_left(self) -> str:
+        """What helps where replacements would be scheduled onto the wrong nodes, if such a node is in the way."""
+        hint, objective = self._objective.hint, self._objective
+        is_of_use = objective.leaves_out_returning or any(hint in text for text in self._against.values())
+        return hint if is_of_use and self._why_left == _NO_BETTER else ""
 
 
 def _evictions_worth(cost: int) -> str:

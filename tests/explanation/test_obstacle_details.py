@@ -8,7 +8,16 @@ import pytest
 
 from descheduler.placement.plugins.table import PLUGINS
 from tests.builders import Object, node_object, pod_object, required_anti_affinity, required_node_affinity
-from tests.explanation.questions import ZONE, claim, pending_pod, placement_of, storage_class, volume
+from tests.explanation.questions import (
+    ZONE,
+    claim,
+    pending_pod,
+    placement_of,
+    pod_explanation,
+    policy_of,
+    storage_class,
+    volume,
+)
 
 SPREAD = {
     "maxSkew": 1,
@@ -22,6 +31,24 @@ AFFINITY = {
             {"labelSelector": {"matchLabels": {"app": "db"}}, "topologyKey": ZONE}
         ]
     }
+}
+
+
+CORDONING: Object = {
+    "apiVersion": "descheduler/v1alpha2",
+    "kind": "DeschedulerPolicy",
+    "profiles": [
+        {
+            "name": "p",
+            "pluginConfig": [
+                {
+                    "name": "MigrationPlanner",
+                    "args": {"objectives": [{"drainNodes": {"nodes": ["old"], "cordon": True}}]},
+                }
+            ],
+            "plugins": {"balance": {"enabled": ["MigrationPlanner"]}},
+        }
+    ],
 }
 
 
@@ -299,3 +326,14 @@ def test_a_driver_that_attaches_no_more_says_how_many_it_has() -> None:
 
 def test_every_explained_plugin_is_one_that_filters() -> None:
     assert {name for name, row in PLUGINS.items() if row.explain is not None and row.plugin is None} == set()
+
+
+def test_cordon_of_the_run_itself_is_not_one_to_take_off() -> None:
+    objects = [node_object("old"), node_object("new"), pod_object("one", node="new", cpu="1")]
+
+    placement = pod_explanation("one", objects, policy_of(CORDONING)).placement
+
+    assert placement is not None
+    assert [detail for miss in placement.misses for obstacle in miss.obstacles for detail in obstacle.details] == [
+        "the run cordons it (cordon: true)"
+    ]

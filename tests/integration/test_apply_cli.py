@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 
 from descheduler.report.published_schema import published_schema
-from tests.builders import Object, pod_object
+from tests.builders import Object, node_object, pod_object
 from tests.integration.fake_api import FakeApi
 from tests.integration.faults import Answer
 from tests.integration.live_processes import Cli, cli
@@ -20,6 +20,7 @@ from tests.integration.live_runs import budget_object, crowded_cluster, eviction
 __all__ = ["cli"]
 
 KUBE_SYSTEM = "/api/v1/namespaces/kube-system"
+NODES = "/api/v1/nodes"
 PODS = "/api/v1/pods"
 
 
@@ -192,7 +193,7 @@ def test_exit_code_of_a_plan_that_may_be_applied_in_part(
 def test_changed_node_refuses_the_plan(
     fake_api: FakeApi, cli: Cli, file: Path, node: str, change: dict[str, Any], said: str
 ) -> None:
-    named(fake_api, "/api/v1/nodes", node)["spec"].update(change)
+    named(fake_api, NODES, node)["spec"].update(change)
 
     assert said in refusal(fake_api, cli, file)
     refusal(fake_api, cli, file, "--allow-partial")
@@ -280,3 +281,57 @@ def test_plan_file_that_cannot_be_written_is_one_message(fake_api: FakeApi, cli:
 
     assert code == 1
     assert "cannot be written: no such file or directory" in err
+
+
+OWNER = {
+    "apiVersion": "apps/v1",
+    "kind": "ReplicaSet",
+    "metadata": {"name": "web", "namespace": "default", "uid": "replicaset-web"},
+    "spec": {"replicas": 1},
+}
+CORDONING = """\
+apiVersion: descheduler/v1alpha2
+kind: DeschedulerPolicy
+profiles:
+- name: p
+  pluginConfig:
+  - {name: MigrationPlanner, args: {objectives: [{drainNodes: {nodes: [old], cordon: true}}]}}
+  plugins: {balance: {enabled: [MigrationPlanner]}}
+"""
+
+
+@pytest.fixture
+def cordoning(fake_api: FakeApi, cli: Cli, tmp_path: Path) -> Path:
+    """The plan of a policy that cordons the node old and drains it."""
+    serve(fake_api, node_object("old"), node_object("new"), pod_object("cart", node="old", cpu="500m"), OWNER)
+    identified(fake_api, "this-cluster")
+    cli.policy.write_text(CORDONING)
+    path = tmp_path / "plan.json"
+    code, _, err = cli.run("--out", str(path), command="plan")
+    assert code == 0, err
+    return path
+
+
+@pytest.mark.parametrize("is_cordoned", [pytest.param(False, id="open"), pytest.param(True, id="cordoned since")])
+def test_cordon_of_the_run_itself_is_no_change_of_the_node(
+    fake_api: FakeApi, cli: Cli, cordoning: Path, is_cordoned: bool
+) -> None:
+    named(fake_api, NODES, "old")["spec"].update(unschedulable=is_cordoned)
+
+    code, out, err = cli.run(str(cordoning), "--dry-run", "-o", "name", command="apply")
+
+    assert (code, out) == (0, "default/cart\n"), err
+
+
+def test_cordon_of_another_node_than_the_run_cordons_refuses_the_plan(
+    fake_api: FakeApi, cli: Cli, cordoning: Path
+) -> None:
+    named(fake_api, NODES, "new")["spec"].update(unschedulable=True)
+
+    assert "node new is now cordoned" in refusal(fake_api, cli, cordoning)
+
+
+def test_plan_file_has_the_nodes_without_the_cordons_of_the_run(cordoning: Path) -> None:
+    (basis,) = json.loads(cordoning.read_text())["bases"]
+
+    assert (basis["source"]["name"], basis["source"]["cordoned"]) == ("old", False)

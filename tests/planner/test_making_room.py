@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 
+from descheduler.model.groups.disruption_budget import DisruptionBudget
 from descheduler.model.pod import Pod
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.goals import Level
 from descheduler.plan.moves import Move
 from descheduler.planner.problem.cluster_problem import ClusterProblem, cluster_problem
 from descheduler.planner.search import plan_search
-from tests.builders import Object, make_node, make_pod
+from tests.builders import Object, make_budget, make_node, make_pod
 from tests.planner.runs import goal_of, run_objective
 from tests.strategies.runs import evicted, refused
 
@@ -53,6 +54,51 @@ def test_pods_leave_so_that_a_pending_pod_fits() -> None:
     assert decisions.moves[0].reason == "makes room for pending pod default/p"
     assert goal_of(decisions).levels == (Level("pods pending", 1, 0, 0),)
     assert goal_of(decisions).sentence == "1 pod pending → 0 (default/p onto a) with 1 eviction (at least 1 is needed)"
+
+
+def test_reason_names_the_pod_that_the_scheduler_places_rather_than_the_one_of_the_plan() -> None:
+    pods = [pod("a0", "3", "a"), pod("b0", "3", "b"), pending("early", "6"), pending("urgent", "5", priority=100)]
+
+    (move,) = run(pods, nodes=[make_node(name, cpu="6") for name in "ab"]).moves
+
+    assert move.reason == "makes room for pending pod default/urgent"
+    assert [served.name for served in move.serves] == ["urgent"]
+
+
+GUARDED = {"app": "guarded"}
+
+
+def guard(allowed: int) -> DisruptionBudget:
+    return make_budget("guard", GUARDED, disruptions_allowed=allowed, current_healthy=3, desired_healthy=3 - allowed)
+
+
+def test_budget_that_blocks_room_is_named_with_the_pod_on_the_nearest_node() -> None:
+    pods = [*(pod(f"{node}0", "5", node, labels=GUARDED) for node in "abc"), pod("a1", "1", "a")]
+
+    decisions = run([*pods, pending("p", "7")], budgets=(guard(0),))
+
+    assert goal_of(decisions).sentence == (
+        "1 pod pending → 1 with 0 evictions; no better plan was found within the limits; pod default/p: 2 CPU short on"
+        " node b, where pod default/b0 cannot be evicted: PodDisruptionBudget default/guard allows 0 disruptions"
+        " (3 healthy, 3 required)"
+    )
+
+
+def test_what_blocks_the_rest_is_named_where_some_pods_get_room() -> None:
+    pods = [pod("a0", "6", "a", labels=GUARDED), pod("b0", "6", "b", labels=GUARDED)]
+
+    decisions = run([*pods, fixed("c", "4"), pending("p", "8"), pending("q", "8")], budgets=(guard(1),))
+
+    assert goal_of(decisions).evictions == 1
+    assert "already used by this run" in goal_of(decisions).sentence
+
+
+def test_limit_of_the_run_that_stops_further_room_is_named() -> None:
+    pods = [pod("a0", "2", "a"), pod("b0", "2", "b"), fixed("a", "2"), fixed("b", "2"), fixed("c", "5")]
+
+    decisions = run([*pods, pending("p", "8"), pending("q", "8")], policy={"maxNoOfPodsToEvictTotal": 1})
+
+    assert goal_of(decisions).sentence.endswith("with 1 eviction; stopped by maxNoOfPodsToEvictTotal (1)")
 
 
 @pytest.mark.parametrize("amounts", [{"cpu": "1", "memory": "1Ei"}, {"cpu": "1e300"}])
@@ -137,7 +183,8 @@ def test_no_pod_leaves_for_a_pod_that_would_still_be_pending() -> None:
 
     assert evicted(decisions) == []
     assert goal_of(decisions).sentence == (
-        "1 pod pending → 1 with 0 evictions; no better plan was found within the limits"
+        "1 pod pending → 1 with 0 evictions; no better plan was found within the limits; pod default/p: 1 CPU short on"
+        " node b, where pod default/b-fixed cannot be evicted: the pod has no owner that recreates it"
     )
 
 
@@ -313,7 +360,8 @@ def test_a_replacement_that_takes_the_room_again_is_not_evicted() -> None:
     assert evicted(decisions) == []
     assert set(refused(decisions).values()) <= {"ReturnsToSource"}
     assert goal_of(decisions).sentence == (
-        "1 pod pending → 1 with 0 evictions; no better plan was found within the limits;"
+        "1 pod pending → 1 with 0 evictions; no better plan was found within the limits; pod default/p: 4 CPU short on"
+        " node a, where pod default/a0 cannot be evicted: the replacement pod would be scheduled onto a again;"
         " a scheduler that scores with MostAllocated prefers fuller nodes (schedulerConfigFile)"
     )
 

@@ -18,15 +18,18 @@ _MOST_NAMED = 3
 """Pending pods that are named of each move."""
 
 
-def changes_of(plan: PlanToApply, snapshot: Snapshot) -> Iterator[tuple[str, str]]:
-    """The UID of each pod whose move is not what it was, and the sentence that says why."""
+def changes_of(plan: PlanToApply, snapshot: Snapshot, kept_cordoned: Collection[str] = ()) -> Iterator[tuple[str, str]]:
+    """The UID of each pod whose move is not what it was, and the sentence that says why.
+
+    The nodes that are `kept_cordoned` by the run itself are cordoned when it evicts, whoever cordons them.
+    """
     moves, bases = plan.file.plan.moves, {basis.uid: basis for basis in plan.file.bases}
     by_uid = {pod.uid: pod for pod in snapshot.pods}
     moved, held = {each.pod.uid for each in moves}, {room.pod.uid for each in moves for room in each.room_for}
     for move in moves:
         pod, basis = by_uid.get(move.pod.uid), bases[move.pod.uid]
         name = f"pod {move.pod.namespace}/{move.pod.name}"
-        causes = list(_changed(pod, move, basis, snapshot)) if pod is not None else ["is gone"]
+        causes = list(_changed(pod, move, basis, snapshot, kept_cordoned)) if pod is not None else ["is gone"]
         causes += _misnamed(move, basis, by_uid)
         if pod is not None and plan.reselects and labels_of(pod) != basis.labels:
             causes.append("has other labels")
@@ -35,7 +38,9 @@ def changes_of(plan: PlanToApply, snapshot: Snapshot) -> Iterator[tuple[str, str
             yield move.pod.uid, f"{name}: {', '.join(causes)}"
 
 
-def _changed(pod: Pod, move: PlanMove, old: MoveBasis, snapshot: Snapshot) -> Iterator[str]:
+def _changed(
+    pod: Pod, move: PlanMove, old: MoveBasis, snapshot: Snapshot, kept_cordoned: Collection[str]
+) -> Iterator[str]:
     if pod.deleted_at is not None:
         yield "is being deleted"
     if pod.node_name != move.from_node:
@@ -46,8 +51,8 @@ def _changed(pod: Pod, move: PlanMove, old: MoveBasis, snapshot: Snapshot) -> It
         yield "has another controller"
     if new.requests != old.requests:
         yield "has other requests"
-    yield from _changed_node(old.source, new.source)
-    yield from _changed_node(old.target, new.target)
+    yield from _changed_node(old.source, new.source, kept_cordoned)
+    yield from _changed_node(old.target, new.target, kept_cordoned)
 
 
 def _misnamed(move: PlanMove, basis: MoveBasis, by_uid: Mapping[str, Pod]) -> Iterator[str]:
@@ -94,13 +99,15 @@ def _not_pending(uid: str, by_uid: Mapping[str, Pod]) -> str:
     return "scheduled already" if pod is not None and pod.node_name else ""
 
 
-def _changed_node(old: NodeFootprint | None, new: NodeFootprint | None) -> Iterator[str]:
+def _changed_node(
+    old: NodeFootprint | None, new: NodeFootprint | None, kept_cordoned: Collection[str]
+) -> Iterator[str]:
     if old is None or old == new:
         return
     if new is None or new.uid != old.uid:
         yield f"node {old.name} is gone"
         return
-    if new.cordoned != old.cordoned:
+    if new.cordoned != old.cordoned and new.name not in kept_cordoned:
         yield f"node {old.name} is {'now cordoned' if new.cordoned else 'not cordoned any more'}"
     if new.ready != old.ready:
         yield f"node {old.name} is {'now ready' if new.ready else 'not ready any more'}"

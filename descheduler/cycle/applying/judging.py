@@ -25,19 +25,23 @@ DecideOn = Callable[[Sequence[Move]], Decisions]
 
 
 def still_valid(
-    plan: PlanToApply, snapshot: Snapshot, decide_on: DecideOn, selection: Reselection | None = None
+    plan: PlanToApply,
+    snapshot: Snapshot,
+    decide_on: DecideOn,
+    selection: Reselection | None = None,
+    kept_cordoned: Collection[str] = (),
 ) -> tuple[tuple[Move, ...], tuple[str, ...]]:
     """The moves that still hold, all together, and a sentence for each that is left out.
 
     Every move is compared with `snapshot`, the plugins are asked by `selection` whether they still select its pod, if
-    at all, and those that are left are judged together; what fails is taken out and the rest is judged again. Raises
-    PlanRefusedError when a move has changed and none may be left out, when no move is left, and when those that are
-    left cannot be scheduled together.
+    at all, and those that are left are judged together; what fails is taken out and the rest is judged again. A
+    cordon is no change of the nodes that are `kept_cordoned` by the run itself. Raises PlanRefusedError when a move has
+    changed and none may be left out, when no move is left, and when those that are left cannot be scheduled together.
     """
     pods = {pod.uid: pod for pod in snapshot.pods}
     bases = {basis.uid: basis for basis in plan.file.bases}
     moves = {move.pod.uid: move for move in plan.file.plan.moves}
-    changes = dict(changes_of(plan, snapshot))
+    changes = dict(changes_of(plan, snapshot, kept_cordoned))
     if selection is not None:
         unchanged = [_chosen(move, bases[uid].bundle, pods) for uid, move in moves.items() if uid not in changes]
         changes |= {uid: f"{_name(moves[uid])}: {text}" for uid, text in selection.against(unchanged, plan.file)}

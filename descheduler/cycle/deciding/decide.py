@@ -60,7 +60,7 @@ def decide(
     policy = resolve_priority_thresholds(
         policy, {name: priority.value for name, priority in snapshot.priority_classes.items()}
     )
-    as_it_is, snapshot = snapshot, with_cordons(policy, snapshot, setting.registry)
+    snapshot = with_cordons(policy, snapshot, setting.registry)
     recent_moves, move_notes = moves_in(setting.memory, policy)
     notes = (
         *migration_notes(policy),
@@ -93,7 +93,7 @@ def decide(
             *notes,
             *landings.assumed,
             *notes_after(policy, decisions, snapshot),
-            *cordon_notes(decisions, as_it_is),
+            *cordon_notes(decisions),
         ),
     )
 

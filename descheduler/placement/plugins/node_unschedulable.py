@@ -52,9 +52,12 @@ class NodeUnschedulable:
 
 
 def explain_cordon(refused: RefusedNode, obstacle: Obstacle) -> Iterator[str]:
-    """That the node is cordoned."""
+    """That the node is cordoned, or that the run is to cordon it."""
     del obstacle
-    yield f"is cordoned; kubectl uncordon {refused.node.name} makes it schedulable"
+    if refused.node.cordoned_by_run:
+        yield "the run cordons it (cordon: true)"
+    else:
+        yield f"is cordoned; kubectl uncordon {refused.node.name} makes it schedulable"
 
 
 ROW = SchedulingPlugin(

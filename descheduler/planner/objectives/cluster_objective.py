@@ -60,6 +60,9 @@ class ClusterObjective(ABC):
     scale = 1
     """How many of the figure make one of what it counts: fractions are whole numbers until they are reported."""
 
+    explains_rest = False
+    """Whether `obstacles` are also told of what a plan leaves that moves something."""
+
     scheduled_share = 0.0
     """Of the limits of a plan, what `scheduled` takes."""
 
@@ -191,6 +194,11 @@ class ClusterObjective(ABC):
         _, namespace, name = min(pod for pod, said in against.items() if said == text)
         more = f" and {counted(number - 1, 'more pod')}" if number > 1 else ""
         return f"pod {namespace}/{name}{more}: {text}"
+
+    def obstacle_of(self, pod: Pod) -> str:
+        """What is in the way of room for a pending pod; empty where that is not known."""
+        del pod
+        return ""
 
     @abstractmethod
     def why_not(self, pod: Pod) -> str:

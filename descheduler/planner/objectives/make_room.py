@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 
 import numpy as np
 
@@ -27,6 +28,7 @@ from descheduler.planner.moves.room_chains import room_chains
 from descheduler.planner.moves.room_levels import held_after
 from descheduler.planner.objective_args import MakeRoomArgs
 from descheduler.planner.objectives.cluster_objective import ClusterObjective, Part
+from descheduler.planner.objectives.room_obstacles import RoomObstacles
 from descheduler.planner.objectives.selected_pods import SelectedPods
 from descheduler.planner.problem.cluster_problem import ClusterProblem
 
@@ -41,7 +43,7 @@ class MakeRoomObjective(ClusterObjective):
 
     name = "MakeRoom"
     noun, state = "pod", "pending"
-    is_in_bundles = is_planned_further = lets_go_nowhere = True
+    is_in_bundles = is_planned_further = lets_go_nowhere = explains_rest = True
 
     def __init__(self, args: MakeRoomArgs, handle: StrategyHandle, nodes: Sequence[Node]) -> None:
         self._evictor = handle.evictor
@@ -57,6 +59,7 @@ class MakeRoomObjective(ClusterObjective):
         left = set(map(identity_of, self.pending()))
         self._waiting = [pod for key, pod in self._selected.items() if key in left]
         """The selected pods that no node takes then."""
+        self._obstacles = RoomObstacles(handle, self._nodes, self._in_vain_text)
         self._cluster: ClusterProblem
         self._is_choosing = False
         self._returning: dict[PodIdentity, bool] = {}
@@ -170,12 +173,8 @@ class MakeRoomObjective(ClusterObjective):
         plan chooses nodes, chains that share one that some pod leaves are together: room is held there for all of them.
         """
         found = sorted(self._groups(moves), key=self._largest_placed)
-        self._served_by |= {
-            identity_of(self._cluster.pods[move.pod]): self._placed_by(group)
-            for group in found
-            for move in group
-            if move.source != PENDING
-        }
+        for group in found:
+            self._note_served(group, self._placed_by(group))
         return found
 
     def choose_nodes(self) -> None:
@@ -230,22 +229,32 @@ class MakeRoomObjective(ClusterObjective):
                 yield Part(len(group) - len(evictions), evictions, [cluster.pods[move.pod] for move in evictions])
 
     def gain_of(self, moves: Sequence[Reassignment]) -> Callable[[], Verdict]:
-        """That as many pods fewer are pending as the moves are for; of equal pods the scheduler takes any."""
-        served, before = self._placed_by(moves), self.figure()
+        """That as many pods fewer are pending as the moves are for, whichever the scheduler takes: it goes by priority.
+
+        Those that it takes are the pods that the evictions make room for.
+        """
+        planned, before = self._placed_by(moves), self.pending()
 
         def gain() -> Verdict:
-            if before - self.figure() >= max(len(served), 1):
-                return ACCEPTED
-            return refuse(Reason.NO_GAIN, f"{_names(served)} would still be pending after the evictions")
+            left = set(map(identity_of, self.pending()))
+            if len(before) - len(left) < max(len(planned), 1):
+                still = [pod for pod in planned if identity_of(pod) in left] or planned
+                return refuse(Reason.NO_GAIN, f"{_names(still)} would still be pending after the evictions")
+            self._note_served(moves, [pod for pod in before if identity_of(pod) not in left])
+            return ACCEPTED
 
         return gain
+
+    def _note_served(self, moves: Iterable[Reassignment], pods: Sequence[Pod]) -> None:
+        leaving = [move.pod for move in moves if move.source != PENDING]
+        self._served_by |= {identity_of(self._cluster.pods[number]): pods for number in leaving}
 
     def reason(self, pod: Pod) -> str:
         """Which pods it makes room for."""
         return f"makes room for pending {_names(self.served_by(pod))}"
 
     def served_by(self, pod: Pod) -> Sequence[Pod]:
-        """The pending pods of its group."""
+        """The pending pods that its group makes room for, as far as that is known: first those of the plan."""
         return self._served_by.get(identity_of(pod), ())
 
     def harm(self, pod: Pod, node: str) -> Verdict:
@@ -254,9 +263,18 @@ class MakeRoomObjective(ClusterObjective):
         return ACCEPTED
 
     def obstacles(self, against: Mapping[PodIdentity, str]) -> str:
-        """Nothing: what is said against pods is that others would still be pending."""
+        """What keeps the node with the least short from having room, for one pod of each owner that is pending.
+
+        What is said against pods is of no help: that others would still be pending.
+        """
         del against
-        return ""
+        owners = {pod.controller.uid if pod.controller else pod.key: pod for pod in reversed(self.pending())}
+        found = ((pod, self._obstacles.of(pod)) for pod in islice(reversed(owners.values()), _MOST_NAMED))
+        return "; ".join(f"pod {pod.key}: {text}" for pod, text in found if text)
+
+    def obstacle_of(self, pod: Pod) -> str:
+        """What keeps the node with the least short from having room for `pod`."""
+        return self._obstacles.of(pod)
 
     def why_not(self, pod: Pod) -> str:
         """That its eviction is not needed, or does not help."""
@@ -264,10 +282,18 @@ class MakeRoomObjective(ClusterObjective):
             return f"node {pod.node_name} is not one of the nodes that the policy selects"
         if not self.pending():
             return "other pods make room for the pending pods" if self._waiting else self.nothing_to_do()
-        if self._returning.get(identity_of(pod)):
-            text = f"the replacement pod would be scheduled onto {pod.node_name} again"
-            return f"{text}; {self.hint}" if self.hint else text
+        if text := self._in_vain_text(pod):
+            return text
+        if text := self._obstacles.why_kept(pod):
+            return f"the pod cannot be evicted: {text}"
         return "no plan found within the limits makes room for a pending pod by its eviction"
+
+    def _in_vain_text(self, pod: Pod) -> str:
+        """That the scheduler would take the node of `pod` again, as far as the search has asked."""
+        if not self._returning.get(identity_of(pod)):
+            return ""
+        text = f"the replacement pod would be scheduled onto {pod.node_name} again"
+        return f"{text}; {self.hint}" if self.hint else text
 
     def why_no_room(self, pod: Pod) -> str:
         """Where it can be scheduled as it is, or that this is unknown."""

@@ -172,8 +172,9 @@ class PlanSearch:
 
     def used_up(self, num_evictions: int) -> str:
         """The limit of the whole run that so many evictions use up, such as `maxEvictions (50)`; empty for none."""
-        problem = self.cluster.problem
-        whole = (rule for rule in problem.move_limits if rule.name and (rule.group[problem.evictable] == 0).all())
+        problem = self.all_moves.problem
+        leaving = problem.evictable & (problem.assignment != PENDING)
+        whole = (rule for rule in problem.move_limits if rule.name and (rule.group[leaving] == 0).all())
         return next((rule.name for rule in whole if rule.limit[0] <= num_evictions), "")
 
     @property

@@ -44,7 +44,10 @@ class ClusterIdentity(Fields, frozen=True):
 
 
 class NodeFootprint(Fields, frozen=True):
-    """What a node was when a move was decided. The digests are SHA-256, of allocatable resources, labels and taints."""
+    """What a node was when the cluster was read. The digests are SHA-256, of allocatable resources, labels and taints.
+
+    `cordoned` does not count a cordon that the plan's own run sets (`cordon: true`).
+    """
 
     name: str
     uid: str
@@ -158,7 +161,7 @@ def _footprint(node: Node | None) -> NodeFootprint | None:
     return NodeFootprint(
         name=node.name,
         uid=node.uid,
-        cordoned=node.unschedulable,
+        cordoned=node.unschedulable and not node.cordoned_by_run,
         ready=node.is_ready,
         allocatable=_digest(dict(node.allocatable)),
         labels=_digest(dict(node.labels)),

@@ -1,0 +1,126 @@
+"""What keeps nodes from having room for pods that are pending: the pods that stay on the node with the least short."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from descheduler.eviction.strategy_handle import StrategyHandle
+from descheduler.model.pod import Pod
+from descheduler.model.text.amounts import amount_of
+from descheduler.model.verdict import Reason, Verdict, refuse
+from descheduler.optimizer.arrays import Ints
+from descheduler.plan.moves import identity_of
+from descheduler.planner.problem.disposable_pods import disposable_pods
+
+__all__ = ["RoomObstacles"]
+
+_MOST_EXAMINED = 5
+"""Of the nodes with the least short, so many are looked at for pods that the scheduler would place there again."""
+
+
+class _Shortage(NamedTuple):
+    """The resources, by row, of which a node has too little free for a pod, and how much is short of each."""
+
+    node: str
+    rows: Ints
+    amounts: Ints
+
+
+class RoomObstacles:
+    """Says what blocks room on `nodes`, as things are booked; `returns` says of a pod why its eviction is in vain."""
+
+    def __init__(self, handle: StrategyHandle, nodes: Collection[str], returns: Callable[[Pod], str]) -> None:
+        self._evictor = handle.evictor
+        self._view = handle.view
+        self._nodes = nodes
+        self._returns = returns
+        self._is_disposable = disposable_pods(handle)
+
+    def of(self, pending: Pod) -> str:
+        """What is short on the node that is nearest to having room for the pod, and which pod stays there, and why.
+
+        A node that only the scheduler's choice keeps from having room comes before the nearest one. Empty where no room
+        helps, and where no pod that takes what is short is kept on that node.
+        """
+        found = self._nearest_kept(pending)
+        if found is None:
+            return ""
+        nearest, (pod, why) = found
+        resources = self._evictor.prover().openings().resources
+        amounts = zip(nearest.rows.tolist(), nearest.amounts.tolist(), strict=True)
+        short = ", ".join(amount_of(resources[row], amount) for row, amount in amounts)
+        return f"{short} short on node {nearest.node}, where pod {pod.key} cannot be evicted: {why}"
+
+    def why_kept(self, pod: Pod) -> str:
+        """Why the pod cannot be evicted by itself, as things are booked; empty where it can."""
+        with self._evictor.what_if():
+            return self._asked_for(pod).message
+
+    def _nearest_kept(self, pending: Pod) -> tuple[_Shortage, tuple[Pod, str]] | None:
+        shortages = self._shortages(pending)
+        for near in shortages[:_MOST_EXAMINED]:
+            if (returning := self._returning_on(near)) is not None:
+                return near, returning
+        kept = self._kept_on(shortages[0], pending) if shortages else None
+        return None if kept is None else (shortages[0], kept)
+
+    def _shortages(self, pending: Pod) -> Sequence[_Shortage]:
+        """Of each node that could have room, the node with the smallest share of its capacity short first."""
+        prover = self._evictor.prover()
+        openings = prover.openings()
+        is_open, need = openings.open_to_pending(pending), openings.need(pending.spec)[:, None]
+        if is_open is None:
+            return ()
+        with prover.settled() as cluster:
+            short = need - (cluster.table.allocatable - cluster.table.requested)
+        short = np.where(need > 0, np.maximum(short, 0), 0)
+        share = (short / np.maximum(openings.capacity, 1)).max(axis=0)
+        is_near = is_open & (need <= openings.capacity).all(axis=0) & (share > 0)
+        near = [number for number in np.flatnonzero(is_near).tolist() if openings.nodes[number] in self._nodes]
+        near.sort(key=lambda number: (share[number], openings.nodes[number]))
+        rows = {number: np.flatnonzero(short[:, number]) for number in near}
+        return [_Shortage(openings.nodes[number], rows[number], short[rows[number], number]) for number in near]
+
+    def _returning_on(self, shortage: _Shortage) -> tuple[Pod, str] | None:
+        """A pod whose replacement the scheduler would place there again, and why, where that alone keeps room away."""
+        takers = self._takers(shortage)
+        returning = [(pod, why) for pod, _ in takers if (why := self._returns(pod))]
+        if not returning:
+            return None
+        leaving = [amounts for pod, amounts in takers if self._returns(pod) or not self.why_kept(pod)]
+        return returning[0] if (np.sum(leaving, axis=0) >= shortage.amounts).all() else None
+
+    def _kept_on(self, shortage: _Shortage, pending: Pod) -> tuple[Pod, str] | None:
+        """The pod with most of what is short of those that stay, even if all leave that can; None if none has to."""
+        takers = self._takers(shortage)
+        with self._evictor.what_if():
+            answers = [(pod, self._asked_for(pod)) for pod, _ in takers]
+            waits = identity_of(pending) in map(identity_of, self._evictor.prover().still_pending())
+        kept = ((pod, verdict.message) for pod, verdict in answers if not verdict.is_accepted)
+        return next(kept, None) if waits else None
+
+    def _takers(self, shortage: _Shortage) -> Sequence[tuple[Pod, Ints]]:
+        """The pods of the node with what each takes of the resources that are short, those with most first."""
+        openings = self._evictor.prover().openings()
+        here = (pod for pod in self._view.active_pods_on(shortage.node) if not self._is_placed_by_plan(pod))
+        found = [(pod, openings.need(pod.spec)[shortage.rows]) for pod in here]
+        takers = [(pod, amounts) for pod, amounts in found if amounts.any()]
+        return sorted(takers, key=lambda taker: taker[1].tolist(), reverse=True)
+
+    def _is_placed_by_plan(self, pod: Pod) -> bool:
+        return self._view.is_arrival(pod) or self._evictor.has_booked(pod)
+
+    def _asked_for(self, pod: Pod) -> Verdict:
+        """What is said of the eviction of `pod`, which is booked where nothing is said against it."""
+        verdict = self._evictor.filter(pod)
+        if not verdict.is_accepted:
+            return verdict
+        if text := self._returns(pod):
+            return refuse(Reason.RETURNS_TO_SOURCE, text, pod.node_name)
+        landing = self._evictor.predicted(pod)
+        if landing.node is None and landing.replacement.pod is not None and not self._is_disposable(pod):
+            return refuse(Reason.NO_LANDING, landing.message)
+        return self._evictor.request(pod)
