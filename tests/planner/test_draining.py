@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from descheduler.documents.problems import PolicyError
+from descheduler.model.groups.workloads import Workload
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.plan.decisions import Decisions
@@ -77,6 +78,19 @@ def test_no_more_nodes_are_drained_at_once_than_may_be_unavailable() -> None:
 
     assert sorted(map(len, waves(run(pods)).values())) == [1, 1, 1]
     assert sorted(map(len, waves(run(pods, args={"maxUnavailable": 2})).values())) == [1, 2]
+
+
+def test_no_wave_is_empty_where_a_replacement_requests_less_than_the_pod() -> None:
+    """The scheduler prefers the node of 2 CPU, which has no room for the pod of 4, but for its replacement of 1."""
+    template = make_pod("t", node="", cpu="1")
+    workloads = {"replicaset-web": Workload("ReplicaSet", "default", "web", "replicaset-web", 2, template=template)}
+
+    pods = [pod("p", "old-1", "4"), pod("q", "old-2", "1"), pod("full", "new-1", "6", owners=["ReplicaSet/full"])]
+
+    decisions = run(pods, [*CORDONED, FREE[0], make_node("small", cpu="2")], workloads=workloads)
+
+    assert sorted(waves(decisions)) == [1, 2]
+    assert goal_of(decisions).sentence.endswith("; 2 waves (at least 2 are needed)")
 
 
 def test_no_replacement_goes_onto_a_node_that_is_drained_later() -> None:
