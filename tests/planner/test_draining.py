@@ -93,6 +93,23 @@ def test_no_wave_is_empty_where_a_replacement_requests_less_than_the_pod() -> No
     assert goal_of(decisions).sentence.endswith("; 2 waves (at least 2 are needed)")
 
 
+@pytest.mark.parametrize(
+    ("least", "drained"),
+    [
+        pytest.param(0.9, ["q"], id="a node with one pod gains 1 for its eviction"),
+        pytest.param(0.4, ["p", "p2", "q"], id="a node with two pods gains half of that"),
+    ],
+)
+def test_a_drained_node_gains_one_whether_its_pods_go_to_nodes_with_pods_or_without(
+    least: float, drained: Sequence[str]
+) -> None:
+    pods = [pod("p", "old-1"), pod("p2", "old-1"), pod("q", "old-2")]
+
+    decisions = run(pods, planner={"minGainPerDisruption": least})
+
+    assert sorted(evicted(decisions)) == drained
+
+
 def test_no_replacement_goes_onto_a_node_that_is_drained_later() -> None:
     """Without the cordon the scheduler prefers old-3, which has no pod: room is on new-1 alone."""
     nodes = [make_node(name, cpu="10", labels=OLD) for name in ("old-1", "old-2", "old-3")]

@@ -157,5 +157,10 @@ class DrainNodesObjective(ConsolidateNodesObjective):
         found = [f"{place}: {', '.join(names)}" for place, names in places.items()]
         return f"{'; '.join(found)} not found among the nodes of the policy" if found else ""
 
+    def _opened(self, moves: Sequence[Reassignment]) -> frozenset[str]:
+        """None: nodes that are not to be drained count nothing, with pods or without."""
+        del moves
+        return frozenset()
+
     def _used(self) -> frozenset[str]:
         return super()._used() & self._selected
