@@ -169,6 +169,40 @@ def test_zones_are_drained_one_after_the_other() -> None:
     assert goal_of(decisions).sentence.endswith("; 2 waves (at least 2 are needed)")
 
 
+def test_a_zone_comes_later_where_pods_of_another_one_have_to_leave_first_and_its_nodes_keep_together() -> None:
+    """The large pod fits on new-b alone, to which the spread by zone opens once the other one has left zone b."""
+    zone = "topology.kubernetes.io/zone"
+    nodes = [
+        *(
+            make_node(name, cpu="10", labels={**OLD, zone: name[4]}, unschedulable=True)
+            for name in ("old-a1", "old-a2")
+        ),
+        make_node("old-b", cpu="10", labels={**OLD, zone: "b"}, unschedulable=True),
+        *(make_node(f"new-{name}", cpu=cpu, labels={zone: name}) for name, cpu in (("a", "1"), ("b", "4"), ("c", "2"))),
+    ]
+    apart: Object = {
+        "labels": {"app": "s"},
+        "spread": [
+            {
+                "maxSkew": 1,
+                "topologyKey": zone,
+                "whenUnsatisfiable": "DoNotSchedule",
+                "labelSelector": {"matchLabels": {"app": "s"}},
+            }
+        ],
+    }
+    pods = [
+        pod("large", "old-a1", "4", owners=["ReplicaSet/l"], **apart),
+        pod("p", "old-a2", "1", node_selector={zone: "a"}, owners=["ReplicaSet/p"]),
+        pod("small", "old-b", "1", owners=["ReplicaSet/s"], node_selector={zone: "c"}, **apart),
+    ]
+
+    decisions = run(pods, nodes, args={"maxUnavailable": 3, "zonesInTurn": True})
+
+    assert waves(decisions) == {1: {"old-b"}, 2: {"old-a1", "old-a2"}}
+    assert goal_of(decisions).sentence.endswith("; 2 waves (at least 2 are needed)")
+
+
 def test_nodes_are_read_from_a_file(tmp_path: Path) -> None:
     file = tmp_path / "nodes.txt"
     file.write_text("# the old image\n\nnode/old-1\nold-2  # by hand\ngone\n")

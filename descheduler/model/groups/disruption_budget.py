@@ -73,7 +73,8 @@ class DisruptionBudget(msgspec.Struct, frozen=True):
         if allowed > 0:
             return ""
         if allowed < 0:
-            return f"has the negative status.disruptionsAllowed {allowed}: the API server refuses all evictions of its pods"
+            negative = f"the negative status.disruptionsAllowed {allowed}"
+            return f"has {negative}: the API server refuses all evictions of its pods"
         if why := self.why_never:
             return f"can never allow an eviction: {why}"
         if not self.is_current:

@@ -16,10 +16,10 @@ __all__ = ["MoveWaves"]
 class MoveWaves:
     """The waves of moves over `cluster` in the order in which they are granted, from the number `first`.
 
-    A move that does not fit beside all that is there during the wave begins the next one, unless it is the wave's first:
-    the scheduler places it by the room that the moves before it leave. So does one that leaves a further node where `nodes_at_once` are left in
-    the wave, and one that leaves another zone than those before it, by `zone_of` the node. `targets` has the nodes of
-    all so far, by the UID of the pod that leaves.
+    A move that does not fit beside all that is there during the wave begins the next one, unless it is the first of the
+    wave: the scheduler places it by the room that the moves before it leave. So does one that leaves a further node
+    where `nodes_at_once` are left in the wave, and one that leaves another zone than those before it, by `zone_of` the
+    node. `targets` has the nodes of all so far, by the UID of the pod that leaves.
     """
 
     def __init__(
