@@ -203,8 +203,9 @@ class Planning:
             sentence += f"; {self._why_left}"
         elif granted and least:
             sentence += f" (at least {least:,} {'is' if least == 1 else 'are'} needed)"
-        uncounted = [*self._uncounted.texts(), self._unasked_text(search, num_evictions)] if after else ()
-        sentence = "; ".join(filter(None, (sentence, waves, *uncounted, *self._objective.remarks(self._against))))
+        closed = "" if self._objective.says_why_each_is_left else search.closed.text
+        beside = [*self._uncounted.texts(), self._unasked_text(search, num_evictions), closed] if after else ()
+        sentence = "; ".join(filter(None, (sentence, waves, *beside, *self._objective.remarks(self._against))))
         return Goal(
             self._objective.name,
             (self._level(after, figure_bound),),

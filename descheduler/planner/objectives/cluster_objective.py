@@ -48,6 +48,9 @@ class ClusterObjective(ABC):
     empties_nodes = False
     """Whether pods leave a node only all together."""
 
+    says_why_each_is_left = False
+    """Whether `remarks` say of each that is left what is in the way."""
+
     is_tried_in_orders = False
     """Whether such bundles are asked for in several orders where less comes of them than planned."""
 

@@ -10,16 +10,17 @@ from itertools import islice
 import numpy as np
 
 from descheduler.eviction.strategy_handle import StrategyHandle
-from descheduler.model.node import DEPARTURE_CONDITIONS, ZONE_LABEL, Node
+from descheduler.model.node import ZONE_LABEL, Node
 from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted
-from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
+from descheduler.model.verdict import Verdict
 from descheduler.optimizer.arrays import PENDING
 from descheduler.optimizer.objectives.consolidate_nodes import ConsolidateNodes
 from descheduler.optimizer.order.waves import Reassignment
 from descheduler.optimizer.problem import Problem
 from descheduler.plan.moves import PodIdentity, identity_of
 from descheduler.planner.objective_args import ConsolidateNodesArgs, DrainNodesArgs
+from descheduler.planner.objectives.closed_nodes import ClosedNodes
 from descheduler.planner.objectives.consolidate_nodes import ConsolidateNodesObjective
 from descheduler.planner.objectives.drained_nodes import named_nodes, selected_nodes
 from descheduler.planner.problem.cluster_problem import ClusterProblem
@@ -40,13 +41,14 @@ class DrainNodesObjective(ConsolidateNodesObjective):
     name = "DrainNodes"
     noun, state = "node", "to be drained"
     verb = "drained"
+    says_why_each_is_left = True
 
     def __init__(self, args: DrainNodesArgs, handle: StrategyHandle, nodes: Sequence[Node]) -> None:
         files = handle.policy.scheduler_files
         self._selected = selected_nodes(args, nodes, files)
         there = {node.name for node in nodes}
         self._missing = [named for named in named_nodes(args, files) if named.name not in there]
-        self._departing = {node.name: node.true_conditions & DEPARTURE_CONDITIONS for node in nodes}
+        self._closed = ClosedNodes((args,), handle, nodes)
         self._zones = {node.name: node.labels.get(ZONE_LABEL, "") for node in nodes} if args.zones_in_turn else {}
         super().__init__(ConsolidateNodesArgs(), handle, nodes)
         self.nodes_at_once = args.max_unavailable
@@ -72,13 +74,11 @@ class DrainNodesObjective(ConsolidateNodesObjective):
         return 0.0 if node in self._selected else math.inf
 
     def problem_over(self, cluster: ClusterProblem) -> Problem:
-        """Without moves to nodes that are to be drained, now or later, by this plan or by their owner, and without
-        moves of pods of other nodes, which the bound would not count."""
-        is_open = np.array([not self._why_closed(name) for name in cluster.nodes], dtype=bool)
+        """Without moves of pods of other nodes, which the bound would not count."""
         is_selected = np.array([name in self._selected for name in cluster.nodes], dtype=bool)
         problem = cluster.problem
         evictable = problem.evictable & (problem.assignment != PENDING) & is_selected[problem.assignment]
-        return dataclasses.replace(problem, allowed=problem.allowed & is_open, evictable=evictable)
+        return dataclasses.replace(problem, evictable=evictable)
 
     def stated_over(self, cluster: ClusterProblem) -> ConsolidateNodes:
         """The selected nodes count one each, and the others nothing."""
@@ -97,18 +97,8 @@ class DrainNodesObjective(ConsolidateNodesObjective):
 
     def harm(self, pod: Pod, node: str) -> Verdict:
         """That the node is to be drained, too."""
-        why = self._why_closed(node)
-        if not why:
-            return ACCEPTED
-        self._attracted[node] += 1
-        return refuse(Reason.OTHER_LANDING, f"the replacement pod would be scheduled onto {node}, which {why}", node)
-
-    def _why_closed(self, node: str) -> str:
-        """Why no replacement is to be scheduled onto `node`; "" for other nodes."""
-        if node in self._selected:
-            return "is to be drained"
-        conditions = sorted(self._departing.get(node, ()))
-        return f"has the condition {conditions[0]}" if conditions else ""
+        del pod
+        return self._closed.harm(node)
 
     def groups(self, moves: Sequence[Reassignment]) -> Sequence[Sequence[Reassignment]]:
         """As the base class has them, but zone by zone where zones are drained in turn."""

@@ -17,6 +17,7 @@ from descheduler.placement.landings.landing import Landing
 from descheduler.plan.bundles import Candidate
 from descheduler.plan.moves import PodIdentity, identity_of
 from descheduler.planner.moves.move_waves import MoveWaves
+from descheduler.planner.objectives.closed_nodes import ClosedNodes
 from descheduler.planner.objectives.cluster_objective import ClusterObjective
 from descheduler.planner.problem.cluster_problem import ClusterProblem
 
@@ -58,7 +59,7 @@ class MovesTogether:
 class Asking:
     """Asks for groups of moves over `cluster`, as far as replacements land where they do no harm to the objective.
 
-    Those that are disposable need not land.
+    Those that are disposable need not land. None lands on `closed` nodes.
 
     No more than `most` pods leave, those included that have to leave with others of their gang; None: any number.
     """
@@ -70,12 +71,14 @@ class Asking:
         cluster: ClusterProblem,
         most: int | None,
         is_disposable: Callable[[Pod], bool],
+        closed: ClosedNodes,
     ) -> None:
         self._objective = objective
         self._evictor = evictor
         self._cluster = cluster
         self._most = most
         self._is_disposable = is_disposable
+        self._closed = closed
         self.companions: set[PodIdentity] = set()
         """Pods that were refused because another one has to stay, with which alone they would leave."""
 
@@ -178,7 +181,8 @@ class Asking:
             if landing.only_return:
                 message = f"{message}; {landing.only_return}"
             return self._hinted(refuse(Reason.RETURNS_TO_SOURCE, message, node))
-        return self._hinted(self._objective.harm(pod, node))
+        harm = self._hinted(self._objective.harm(pod, node))
+        return harm if not harm.is_accepted else self._closed.harm(node)
 
     def _hinted(self, verdict: Verdict) -> Verdict:
         """With what helps, where the scheduler chooses another node."""

@@ -18,6 +18,7 @@ from descheduler.optimizer.moves_left import MovesLeft
 from descheduler.optimizer.order.waves import Reassignment
 from descheduler.optimizer.solving import Solution
 from descheduler.plan.moves import PodIdentity, identity_of
+from descheduler.planner.objectives.closed_nodes import ClosedNodes
 from descheduler.planner.objectives.cluster_objective import ClusterObjective
 from descheduler.planner.problem.cluster_problem import ClusterProblem
 from descheduler.planner.search.asking import Asking, MovesTogether
@@ -63,9 +64,9 @@ class Trial(NamedTuple):
 class Trials:
     """Tries plans over `cluster` out.
 
-    The scheduler chooses the nodes of replacements, or with `chooses_nodes` the plan. No more than `most` pods leave in
-    the name of the plugin. `plan_further` has one more plan
-    for what is left as things are booked on trial, if there is any.
+    The scheduler chooses the nodes of replacements, or with `chooses_nodes` the plan; none of them is `closed`. No more
+    than `most` pods leave in the name of the plugin. `plan_further` has one more plan for what is left as things are
+    booked on trial, if there is any.
     """
 
     def __init__(
@@ -75,6 +76,7 @@ class Trials:
         cluster: ClusterProblem,
         *,
         chooses_nodes: bool,
+        closed: ClosedNodes,
         most: int | None = None,
         plan_further: Callable[[PlannedTargets], PlanOver | None] = lambda targets: None,
         is_disposable: Callable[[Pod], bool] = lambda pod: False,
@@ -84,7 +86,7 @@ class Trials:
         self._cluster = cluster
         self._chooses_nodes = chooses_nodes
         self._plan_further = plan_further
-        self.asking = Asking(objective, evictor, cluster, most, is_disposable)
+        self.asking = Asking(objective, evictor, cluster, most, is_disposable, closed)
 
     def groups(self, plan: Solution) -> list[MovesTogether]:
         """The moves of `plan` that are asked for together, in its order; moves of pending pods ask for nothing."""
