@@ -10,14 +10,17 @@ from typing import Any
 
 import pytest
 
+from descheduler.cycle.deciding.decide import decide
+from descheduler.cycle.plugins import REGISTRY
 from descheduler.documents.problems import PolicyError
 from descheduler.model.groups.workloads import Workload
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.goals import Level
-from tests.builders import Object, make_budget, make_node, make_pod, required_anti_affinity
-from tests.planner.choosing import run_choosing
+from descheduler.policy.load import load_policy
+from tests.builders import NOW, Object, make_budget, make_node, make_pod, make_snapshot, required_anti_affinity
+from tests.planner.choosing import choosing_policy, run_choosing
 from tests.planner.runs import goal_of, run_objective
 from tests.strategies.runs import evicted
 
@@ -241,6 +244,28 @@ def test_a_node_is_drained_whole_or_not_at_all_and_the_budget_in_the_way_is_name
     goal = goal_of(decisions)
     assert (goal.levels, goal.status) == ((Level("nodes to be drained", 2, 1, 1),), "optimal")
     assert "node old-1 cannot be drained: pod default/guarded cannot be evicted: PodDisruptionBudget" in goal.sentence
+
+
+def tight(on_conditional: str) -> Decisions:
+    """Pods of 1, 2 and 4 CPU have to leave, and 4 and 3 CPU are free: all have room if the largest is placed first."""
+    policy = choosing_policy({"drainNodes": {"nodes": ["old-1"]}}, chooses=False)
+    verification: Object = {"name": "PlacementVerification", "args": {"onConditional": on_conditional}}
+    policy["profiles"][0]["pluginConfig"].append(verification)
+    sizes = {"a": "1", "b": "2", "c": "4"}
+    pods = [pod(name, "old-1", cpu, owners=[f"ReplicaSet/{name}"]) for name, cpu in sizes.items()]
+    nodes = [CORDONED[0], make_node("new-1", cpu="4"), make_node("new-2", cpu="3")]
+    return decide(load_policy(policy, REGISTRY), make_snapshot(nodes, pods), now=NOW)
+
+
+def test_the_largest_pods_of_a_node_leave_first_where_the_others_would_take_their_room() -> None:
+    assert evicted(tight("allow")) == ["c", "b", "a"]
+
+
+def test_a_node_whose_pods_have_room_in_some_orders_alone_is_not_said_to_lack_room() -> None:
+    assert goal_of(tight("refuse")).sentence.endswith(
+        "node old-1 cannot be drained: pod default/a cannot be evicted: in some orders or tie-breaks of the replacement"
+        " pods, no node is left for it (onConditional: refuse)"
+    )
 
 
 def test_a_node_whose_pods_find_no_room_is_named() -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
+import numpy as np
 
 from descheduler.eviction.plugin_evictor import PluginEvictor
 from descheduler.model.held_room import NOTHING_HELD, HeldRoom, HeldRooms
@@ -23,6 +24,9 @@ from descheduler.planner.problem.cluster_problem import ClusterProblem
 
 __all__ = ["Asking", "Leaving", "MovesTogether"]
 
+_DEPENDS_ON_ORDER = (Reason.NO_LANDING, Reason.RETURNS_TO_SOURCE)
+"""Refusals of a bundle's pod that may be granted where it is asked for earlier: it has more nodes with room then."""
+
 
 class Leaving(NamedTuple):
     """A pod that is to leave, and the room that is held for its replacement, where the scheduler does not choose.
@@ -38,7 +42,8 @@ class MovesTogether:
     """Moves of `cluster` that are asked for together, and the pods that are evicted for them.
 
     With `rooms` the plan chooses nodes: room is held on that of each move for the replacement, and `rooms` by the move
-    after which they are there. Without, the scheduler chooses.
+    after which they are there. Without, the scheduler chooses. Pods are asked for in the order of `leaving`, which
+    becomes another one where that is granted.
     """
 
     def __init__(
@@ -48,6 +53,7 @@ class MovesTogether:
         rooms: Mapping[Reassignment, tuple[HeldRoom, ...]] | None,
     ) -> None:
         self.moves = moves
+        self.chooses_nodes = rooms is not None
         evictions = [move for move in moves if move.source != PENDING]
         self.pods = [cluster.pods[move.pod] for move in evictions]
         self.leaving = [
@@ -132,18 +138,47 @@ class Asking:
 
     def _ask_together(self, group: MovesTogether, waves: MoveWaves | None = None) -> tuple[Pod | None, Verdict]:
         """Asks for all of `group` or none, as one bundle; with the refusal the pod that has to stay."""
-        gain, nodes = self._objective.gain_of(group.moves), list[str | None]()
+        refusals = list[tuple[Pod | None, Verdict]]()
+        for order in self._orders(group):
+            culprit, verdict, nodes = self._tried(order, self._objective.gain_of(group.moves))
+            if verdict.is_accepted:
+                group.leaving = order
+                asked = zip(order, nodes, strict=True)
+                return None, self._request([self._candidate(each, node, waves) for each, node in asked])
+            refusals.append((culprit, verdict))
+            if verdict.reason not in _DEPENDS_ON_ORDER:
+                break
+        return refusals[0]
+
+    def _orders(self, group: MovesTogether) -> Iterator[list[Leaving]]:
+        """The order of `group`, and where the scheduler chooses the nodes the largest pods first, if that is another.
+
+        What is placed late has fewer nodes with room.
+        """
+        yield group.leaving
+        if not group.chooses_nodes:
+            largest = sorted(group.leaving, key=lambda each: self._size(each.pod), reverse=True)
+            if largest != group.leaving:
+                yield largest
+
+    def _size(self, pod: Pod) -> float:
+        """What the pod needs, as a share of the node that has most of the resource of which it needs most."""
+        need = self._cluster.problem.need[self._cluster.number_of(pod)]
+        return float((need / np.maximum(self._cluster.allocatable.max(axis=0), 1)).max())
+
+    def _tried(
+        self, order: Sequence[Leaving], gain: Callable[[], Verdict] = lambda: ACCEPTED
+    ) -> tuple[Pod | None, Verdict, Sequence[str | None]]:
+        """What comes of asking for pods in this order, of which nothing is left: with a refusal the pod that has to
+        stay, else where their replacements are expected."""
+        nodes = list[str | None]()
         with self._evictor.what_if():
-            for each in group.leaving:
+            for each in order:
                 nodes.append(self._evictor.predicted(*each).node)
                 verdict = self._ask(each)
                 if not verdict.is_accepted:
-                    return each.pod, verdict
-            verdict = gain()
-        if not verdict.is_accepted:
-            return None, verdict
-        asked = zip(group.leaving, nodes, strict=True)
-        return None, self._request([self._candidate(each, node, waves) for each, node in asked])
+                    return each.pod, verdict, ()
+            return None, gain(), nodes
 
     def _ask(self, leaving: Leaving, waves: MoveWaves | None = None) -> Verdict:
         """Asks for the eviction of a pod that lands where it does no harm; `waves` takes note of where."""

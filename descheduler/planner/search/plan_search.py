@@ -70,7 +70,7 @@ class PlanSearch:
     `against` says of pods why they were refused, or by `poor` why their moves are not worth it. `on_progress` is told
     the figure of the best plan so far and how many evictions it has. No plan has less than `bound`
     (figure, cost), and none that reaches its figure has fewer than `least_evictions`; 0 where nothing is proven.
-    Bounds are of `all_moves`, plans of `cluster`, which is without what was refused; neither moves pods to `closed` nodes.
+    Bounds are of `all_moves`, plans of `cluster`, which is without what was refused; both are without `closed` nodes.
     """
 
     def __init__(
