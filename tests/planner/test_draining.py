@@ -21,8 +21,8 @@ from descheduler.plan.goals import Level
 from descheduler.policy.load import load_policy
 from tests.builders import NOW, Object, make_budget, make_node, make_pod, make_snapshot, required_anti_affinity
 from tests.planner.choosing import choosing_policy, run_choosing
-from tests.planner.runs import goal_of, run_objective
-from tests.strategies.runs import evicted
+from tests.planner.runs import goal_of, run_objective, verified
+from tests.strategies.runs import evicted, run_plugin
 
 OLD = {"pool": "old"}
 CORDONED = [make_node(name, cpu="10", labels=OLD, unschedulable=True) for name in ("old-1", "old-2", "old-3")]
@@ -263,8 +263,8 @@ def test_the_largest_pods_of_a_node_leave_first_where_the_others_would_take_thei
 
 def test_a_node_whose_pods_have_room_in_some_orders_alone_is_not_said_to_lack_room() -> None:
     assert goal_of(tight("refuse")).sentence.endswith(
-        "node old-1 cannot be drained: pod default/a cannot be evicted: in some orders or tie-breaks of the replacement"
-        " pods, no node is left for it (onConditional: refuse)"
+        "node old-1 cannot be drained: pod default/a cannot be evicted together with the other pods of the node: in"
+        " some orders or tie-breaks of the replacement pods, no node is left for it (onConditional: refuse)"
     )
 
 
@@ -276,6 +276,67 @@ def test_a_node_whose_pods_find_no_room_is_named() -> None:
     assert goal_of(decisions).sentence == (
         "1 node to be drained → 1 with 0 evictions; no plan leaves fewer;"
         f" node old-1 cannot be drained: pod default/large cannot be evicted: {cause}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("others", "cause"),
+    [
+        pytest.param(
+            {"budgets": [make_budget("db", {"app": "db"}, disruptions_allowed=1, current_healthy=2)]},
+            "PodDisruptionBudget default/db allows 1 disruption, used by other pods of this run (2 healthy, 0"
+            " required)",
+            id="a budget",
+        ),
+        pytest.param(
+            {"policy": {"maxNoOfPodsToEvictPerNode": 1}},
+            "maxNoOfPodsToEvictPerNode (1) reached for node old-1",
+            id="a limit of the policy",
+        ),
+        pytest.param({"planner": {"maxEvictions": 1}}, "maxEvictions (1) reached", id="a limit of the planner"),
+    ],
+)
+def test_what_blocks_the_pods_of_a_node_only_together_is_named_with_the_pod(others: Object, cause: str) -> None:
+    pods = [pod("p", "old-1", labels={"app": "db"}), pod("q", "old-1", labels={"app": "db"})]
+
+    decisions = run(pods, **others)
+
+    assert goal_of(decisions).sentence.endswith(
+        "node old-1 cannot be drained: pod default/q cannot be evicted together with the other pods of the node:"
+        f" {cause}"
+    )
+
+
+def test_a_node_whose_pods_have_no_nodes_but_such_as_are_to_be_drained_says_so() -> None:
+    nodes = [make_node(name, cpu="10", labels=OLD) for name in ("old-1", "old-2")]
+
+    decisions = run([pod("p", "old-1")], nodes, args={"cordon": False})
+
+    assert goal_of(decisions).sentence.endswith(
+        "node old-1 cannot be drained: pod default/p cannot be evicted: all other nodes that its replacement pod can be"
+        " scheduled onto receive no replacement pods (old-2 is to be drained)"
+    )
+
+
+def test_a_node_that_receives_a_replacement_of_an_earlier_strategy_says_so() -> None:
+    """The older pod is evicted first, and the scheduler prefers the node that is to be drained."""
+    policy = verified(
+        {"objectives": [{"drainNodes": {"nodes": ["old"]}}], "timeLimit": "60s", "workLimit": 2}, packs=False
+    )
+    profile = policy["profiles"][0]
+    profile["pluginConfig"].append({"name": "PodLifeTime", "args": {"maxPodLifeTimeSeconds": 60}})
+    profile["plugins"]["deschedule"] = {"enabled": ["PodLifeTime"]}
+    nodes = [make_node("old", cpu="10"), make_node("a", cpu="10"), make_node("b", cpu="10")]
+    pods = [
+        pod("aged", "a", "2"),
+        pod("young", "old", "1", started=10, age=10),
+        *(pod(f"full-{name}", name, "6", started=10, age=10) for name in "ab"),
+    ]
+
+    decisions = run_plugin("MigrationPlanner", nodes, pods, policy=policy)
+
+    assert goal_of(decisions).sentence.endswith(
+        "node old cannot be drained: this run evicts pod default/aged, whose replacement pod would be scheduled onto it"
     )
 
 

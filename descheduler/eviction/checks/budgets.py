@@ -264,4 +264,4 @@ def _sentence(budget: DisruptionBudget, taken: _Taken) -> str:
         return f"{name} has more than {_MOST_DISRUPTED:,} evictions that the disruption controller has not confirmed"
     healthy = f"{budget.current_healthy} healthy, {budget.desired_healthy} required"
     allowed = counted(budget.disruptions_allowed or 0, "disruption")
-    return f"{name} allows {allowed}, already used by this run ({healthy})"
+    return f"{name} allows {allowed}, used by other pods of this run ({healthy})"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import islice
 
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.node import DEPARTURE_CONDITIONS, Node
@@ -15,11 +14,11 @@ from descheduler.planner.objectives.drained_nodes import selected_nodes
 __all__ = ["ClosedNodes"]
 
 _MOST_NAMED = 3
-"""Nodes that the goal names."""
+"""Nodes that one sentence names."""
 
 
 class ClosedNodes:
-    """Those of `nodes` that `drains` are about, and all nodes of the cluster that their owner is about to drain."""
+    """The nodes of `nodes` that `drains` are about, and all of the cluster that their owner is about to drain."""
 
     def __init__(self, drains: Iterable[DrainNodesArgs], handle: StrategyHandle, nodes: Sequence[Node]) -> None:
         files = handle.policy.scheduler_files
@@ -40,10 +39,14 @@ class ClosedNodes:
         """Such as `2 nodes receive no replacement pods (a is to be drained, b has the condition DrainInProgress)`."""
         if not self._why:
             return ""
-        named = [f"{name} {why}" for name, why in islice(sorted(self._why.items()), _MOST_NAMED)]
-        more = [f"{len(self._why) - _MOST_NAMED:,} more"] if len(self._why) > _MOST_NAMED else []
         receive = "receives" if len(self._why) == 1 else "receive"
-        return f"{counted(len(self._why), 'node')} {receive} no replacement pods ({', '.join([*named, *more])})"
+        return f"{counted(len(self._why), 'node')} {receive} no replacement pods ({self.named(self._why)})"
+
+    def named(self, nodes: Iterable[str]) -> str:
+        """Closed `nodes`, each with why it is closed; of many the first ones."""
+        names = sorted(nodes)
+        more = [f"{len(names) - _MOST_NAMED:,} more"] if len(names) > _MOST_NAMED else []
+        return ", ".join([*(f"{name} {self.why(name)}" for name in names[:_MOST_NAMED]), *more])
 
     def harm(self, node: str) -> Verdict:
         """The same as what a landing on the node is refused with."""

@@ -267,8 +267,8 @@ class ConsolidateNodesObjective(ClusterObjective):
             return f"node {name} is not {self.verb}: {blocked}"
         if any(arrival is not None and arrival.node_name == name for _, arrival in self._evictor.arrivals()):
             return f"node {name} is not {self.verb}: the plan has pods of other nodes scheduled onto it"
-        blocked = self._blocked(name, self._asked_for) or "no plan found within the limits empties it"
-        return f"node {name} is not {self.verb}: {blocked}"
+        blocked = self._blocked(name, self._asked_for)
+        return f"node {name} is not {self.verb}{f': {blocked}' if blocked else ' in any plan that was found'}"
 
     def _in_the_way(self, node: str) -> str:
         """The first pod of a node that the filters reject, else the first that limits and budgets keep; "" for none."""

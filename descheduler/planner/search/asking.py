@@ -180,6 +180,13 @@ class Asking:
                     return each.pod, verdict, ()
             return None, gain(), nodes
 
+    def refusal_of(self, pods: Sequence[Pod]) -> tuple[Pod | None, Verdict]:
+        """What is said against `pods` leaving together where the scheduler chooses the nodes: see `AskTogether`."""
+        group = MovesTogether([], self._cluster, rooms=None)
+        group.leaving = [Leaving(pod) for pod in pods]
+        with self._evictor.what_if():
+            return self._ask_together(group)
+
     def _ask(self, leaving: Leaving, waves: MoveWaves | None = None) -> Verdict:
         """Asks for the eviction of a pod that lands where it does no harm; `waves` takes note of where."""
         landing = self._evictor.predicted(*leaving)

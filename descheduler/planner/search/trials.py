@@ -12,6 +12,7 @@ import numpy as np
 from descheduler.eviction.plugin_evictor import PluginEvictor
 from descheduler.model.held_room import HeldRoom
 from descheduler.model.pod import Pod
+from descheduler.model.verdict import ACCEPTED, Verdict
 from descheduler.optimizer.arrays import PENDING
 from descheduler.optimizer.limits import Budget
 from descheduler.optimizer.moves_left import MovesLeft
@@ -249,6 +250,17 @@ class Trials:
         left = MovesLeft(problem, np.array(sorted(taken), dtype=np.int64))
         allowed = (moves for moves in found if left.take(np.array([move.pod for move in moves])))
         return [MovesTogether([move], self._cluster, rooms=None) for moves in allowed for move in moves]
+
+    def refusal_of(self, pods: Sequence[Pod]) -> tuple[Pod | None, Verdict]:
+        """What is said against `pods` leaving together as things are booked: see `AskTogether`.
+
+        Where the plan chooses the nodes, nothing is said of nodes.
+        """
+        if not self._chooses_nodes:
+            return self.asking.refusal_of(pods)
+        with self._evictor.what_if():
+            answers = ((pod, self._evictor.request(pod)) for pod in pods)
+            return next((answer for answer in answers if not answer[1].is_accepted), (None, ACCEPTED))
 
     def useful(self, groups: Sequence[MovesTogether]) -> Sequence[MovesTogether]:
         """`groups` without those that are refused, and those that would leave in vain for want of others.

@@ -65,8 +65,8 @@ def test_pod_that_disrupts_nothing_needs_no_budget(facts: dict[str, Any]) -> Non
     ("allowed", "words"),
     [
         pytest.param(0, "allows 0 disruptions (3 healthy, 2 required)", id="none"),
-        pytest.param(1, "allows 1 disruption, already used by this run (3 healthy, 2 required)", id="one"),
-        pytest.param(2, "allows 2 disruptions, already used by this run (3 healthy, 2 required)", id="several"),
+        pytest.param(1, "allows 1 disruption, used by other pods of this run (3 healthy, 2 required)", id="one"),
+        pytest.param(2, "allows 2 disruptions, used by other pods of this run (3 healthy, 2 required)", id="several"),
     ],
 )
 def test_used_up_budget_says_what_it_allowed(allowed: int, words: str) -> None:
