@@ -95,7 +95,7 @@ class Planning:
         num_before = self._evictor.num_leaving
         granted = [pod for group in good for pod in trials.asking.ask_whole(group, waves)]
         self.targets = waves.targets
-        self.goal = self._reached(search, granted, self._evictor.num_leaving - num_before, waves.text)
+        self.goal = self._reached(trials, granted, self._evictor.num_leaving - num_before, waves.text)
 
     def _refused_in(self, search: PlanSearch) -> dict[PodIdentity, str]:
         """What was said against pods of plans; where more might be reached, also of plans that were bettered since."""
@@ -189,8 +189,9 @@ class Planning:
     def _level(self, after: int, bound: int) -> Level:
         return Level(self._objective.counts, self._before, after, bound, self._objective.scale)
 
-    def _reached(self, search: PlanSearch, granted: Sequence[Pod], num_evictions: int, waves: str) -> Goal:
+    def _reached(self, trials: Trials, granted: Sequence[Pod], num_evictions: int, waves: str) -> Goal:
         """What came of it, beside the bounds; `num_evictions` are those of `granted` and of pods that come along."""
+        search = self._search
         after, cost = self._objective.figure(), sum(self._cluster.cost_of(pod) for pod in granted)
         figure_bound, cost_bound = search.bound
         is_reached, least = after <= figure_bound, search.least_evictions
@@ -203,8 +204,10 @@ class Planning:
             sentence = "; ".join(filter(None, (sentence, self._why_left, self._in_the_way(num_evictions))))
         elif granted and least:
             sentence += f" (at least {least:,} {'is' if least == 1 else 'are'} needed)"
-        uncounted = [*self._uncounted.texts(), self._unasked_text(search, num_evictions)] if after else ()
-        sentence = "; ".join(filter(None, (sentence, waves, *uncounted, *self._objective.remarks(self._against))))
+        closed = "" if self._objective.says_why_each_is_left else search.closed.text
+        beside = [*self._uncounted.texts(), self._unasked_text(search, num_evictions), closed] if after else []
+        beside += self._objective.causes(self._against, trials.refusal_of)
+        sentence = "; ".join(filter(None, (sentence, waves, *beside, *self._objective.remarks(self._against))))
         return Goal(
             self._objective.name,
             (self._level(after, figure_bound),),

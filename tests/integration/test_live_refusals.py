@@ -159,7 +159,7 @@ def test_budget_that_is_used_up_is_not_even_asked(fake_api: FakeApi, client: Kub
 
     assert asked_for(fake_api) == ["p1"]
     assert [refusal.verdict.message for refusal in result.decisions.refusals] == [
-        "PodDisruptionBudget default/web allows 1 disruption, already used by this run (3 healthy, 3 required)"
+        "PodDisruptionBudget default/web allows 1 disruption, used by other pods of this run (3 healthy, 3 required)"
     ] * 2
 
 

@@ -10,15 +10,19 @@ from typing import Any
 
 import pytest
 
+from descheduler.cycle.deciding.decide import decide
+from descheduler.cycle.plugins import REGISTRY
 from descheduler.documents.problems import PolicyError
+from descheduler.model.groups.workloads import Workload
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.goals import Level
-from tests.builders import Object, make_budget, make_node, make_pod, required_anti_affinity
-from tests.planner.choosing import run_choosing
-from tests.planner.runs import goal_of, run_objective
-from tests.strategies.runs import evicted
+from descheduler.policy.load import load_policy
+from tests.builders import NOW, Object, make_budget, make_node, make_pod, make_snapshot, required_anti_affinity
+from tests.planner.choosing import choosing_policy, run_choosing
+from tests.planner.runs import goal_of, run_objective, verified
+from tests.strategies.runs import evicted, run_plugin
 
 OLD = {"pool": "old"}
 CORDONED = [make_node(name, cpu="10", labels=OLD, unschedulable=True) for name in ("old-1", "old-2", "old-3")]
@@ -77,6 +81,36 @@ def test_no_more_nodes_are_drained_at_once_than_may_be_unavailable() -> None:
 
     assert sorted(map(len, waves(run(pods)).values())) == [1, 1, 1]
     assert sorted(map(len, waves(run(pods, args={"maxUnavailable": 2})).values())) == [1, 2]
+
+
+def test_no_wave_is_empty_where_a_replacement_requests_less_than_the_pod() -> None:
+    """The scheduler prefers the node of 2 CPU, which has no room for the pod of 4, but for its replacement of 1."""
+    template = make_pod("t", node="", cpu="1")
+    workloads = {"replicaset-web": Workload("ReplicaSet", "default", "web", "replicaset-web", 2, template=template)}
+
+    pods = [pod("p", "old-1", "4"), pod("q", "old-2", "1"), pod("full", "new-1", "6", owners=["ReplicaSet/full"])]
+
+    decisions = run(pods, [*CORDONED, FREE[0], make_node("small", cpu="2")], workloads=workloads)
+
+    assert sorted(waves(decisions)) == [1, 2]
+    assert goal_of(decisions).sentence.endswith("; 2 waves (at least 2 are needed)")
+
+
+@pytest.mark.parametrize(
+    ("least", "drained"),
+    [
+        pytest.param(0.9, ["q"], id="a node with one pod gains 1 for its eviction"),
+        pytest.param(0.4, ["p", "p2", "q"], id="a node with two pods gains half of that"),
+    ],
+)
+def test_a_drained_node_gains_one_whether_its_pods_go_to_nodes_with_pods_or_without(
+    least: float, drained: Sequence[str]
+) -> None:
+    pods = [pod("p", "old-1"), pod("p2", "old-1"), pod("q", "old-2")]
+
+    decisions = run(pods, planner={"minGainPerDisruption": least})
+
+    assert sorted(evicted(decisions)) == drained
 
 
 def test_no_replacement_goes_onto_a_node_that_is_drained_later() -> None:
@@ -138,6 +172,40 @@ def test_zones_are_drained_one_after_the_other() -> None:
     assert goal_of(decisions).sentence.endswith("; 2 waves (at least 2 are needed)")
 
 
+def test_a_zone_comes_later_where_pods_of_another_one_have_to_leave_first_and_its_nodes_keep_together() -> None:
+    """The large pod fits on new-b alone, to which the spread by zone opens once the other one has left zone b."""
+    zone = "topology.kubernetes.io/zone"
+    nodes = [
+        *(
+            make_node(name, cpu="10", labels={**OLD, zone: name[4]}, unschedulable=True)
+            for name in ("old-a1", "old-a2")
+        ),
+        make_node("old-b", cpu="10", labels={**OLD, zone: "b"}, unschedulable=True),
+        *(make_node(f"new-{name}", cpu=cpu, labels={zone: name}) for name, cpu in (("a", "1"), ("b", "4"), ("c", "2"))),
+    ]
+    apart: Object = {
+        "labels": {"app": "s"},
+        "spread": [
+            {
+                "maxSkew": 1,
+                "topologyKey": zone,
+                "whenUnsatisfiable": "DoNotSchedule",
+                "labelSelector": {"matchLabels": {"app": "s"}},
+            }
+        ],
+    }
+    pods = [
+        pod("large", "old-a1", "4", owners=["ReplicaSet/l"], **apart),
+        pod("p", "old-a2", "1", node_selector={zone: "a"}, owners=["ReplicaSet/p"]),
+        pod("small", "old-b", "1", owners=["ReplicaSet/s"], node_selector={zone: "c"}, **apart),
+    ]
+
+    decisions = run(pods, nodes, args={"maxUnavailable": 3, "zonesInTurn": True})
+
+    assert waves(decisions) == {1: {"old-b"}, 2: {"old-a1", "old-a2"}}
+    assert goal_of(decisions).sentence.endswith("; 2 waves (at least 2 are needed)")
+
+
 def test_nodes_are_read_from_a_file(tmp_path: Path) -> None:
     file = tmp_path / "nodes.txt"
     file.write_text("# the old image\n\nnode/old-1\nold-2  # by hand\ngone\n")
@@ -178,6 +246,28 @@ def test_a_node_is_drained_whole_or_not_at_all_and_the_budget_in_the_way_is_name
     assert "node old-1 cannot be drained: pod default/guarded cannot be evicted: PodDisruptionBudget" in goal.sentence
 
 
+def tight(on_conditional: str) -> Decisions:
+    """Pods of 1, 2 and 4 CPU have to leave, and 4 and 3 CPU are free: all have room if the largest is placed first."""
+    policy = choosing_policy({"drainNodes": {"nodes": ["old-1"]}}, chooses=False)
+    verification: Object = {"name": "PlacementVerification", "args": {"onConditional": on_conditional}}
+    policy["profiles"][0]["pluginConfig"].append(verification)
+    sizes = {"a": "1", "b": "2", "c": "4"}
+    pods = [pod(name, "old-1", cpu, owners=[f"ReplicaSet/{name}"]) for name, cpu in sizes.items()]
+    nodes = [CORDONED[0], make_node("new-1", cpu="4"), make_node("new-2", cpu="3")]
+    return decide(load_policy(policy, REGISTRY), make_snapshot(nodes, pods), now=NOW)
+
+
+def test_the_largest_pods_of_a_node_leave_first_where_the_others_would_take_their_room() -> None:
+    assert evicted(tight("allow")) == ["c", "b", "a"]
+
+
+def test_a_node_whose_pods_have_room_in_some_orders_alone_is_not_said_to_lack_room() -> None:
+    assert goal_of(tight("refuse")).sentence.endswith(
+        "node old-1 cannot be drained: pod default/a cannot be evicted together with the other pods of the node: in"
+        " some orders or tie-breaks of the replacement pods, no node is left for it (onConditional: refuse)"
+    )
+
+
 def test_a_node_whose_pods_find_no_room_is_named() -> None:
     decisions = run([pod("large", "old-1", "9"), pod("x", "new-1"), pod("y", "new-2")])
 
@@ -186,6 +276,67 @@ def test_a_node_whose_pods_find_no_room_is_named() -> None:
     assert goal_of(decisions).sentence == (
         "1 node to be drained → 1 with 0 evictions; no plan leaves fewer;"
         f" node old-1 cannot be drained: pod default/large cannot be evicted: {cause}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("others", "cause"),
+    [
+        pytest.param(
+            {"budgets": [make_budget("db", {"app": "db"}, disruptions_allowed=1, current_healthy=2)]},
+            "PodDisruptionBudget default/db allows 1 disruption, used by other pods of this run (2 healthy, 0"
+            " required)",
+            id="a budget",
+        ),
+        pytest.param(
+            {"policy": {"maxNoOfPodsToEvictPerNode": 1}},
+            "maxNoOfPodsToEvictPerNode (1) reached for node old-1",
+            id="a limit of the policy",
+        ),
+        pytest.param({"planner": {"maxEvictions": 1}}, "maxEvictions (1) reached", id="a limit of the planner"),
+    ],
+)
+def test_what_blocks_the_pods_of_a_node_only_together_is_named_with_the_pod(others: Object, cause: str) -> None:
+    pods = [pod("p", "old-1", labels={"app": "db"}), pod("q", "old-1", labels={"app": "db"})]
+
+    decisions = run(pods, **others)
+
+    assert goal_of(decisions).sentence.endswith(
+        "node old-1 cannot be drained: pod default/q cannot be evicted together with the other pods of the node:"
+        f" {cause}"
+    )
+
+
+def test_a_node_whose_pods_have_no_nodes_but_such_as_are_to_be_drained_says_so() -> None:
+    nodes = [make_node(name, cpu="10", labels=OLD) for name in ("old-1", "old-2")]
+
+    decisions = run([pod("p", "old-1")], nodes, args={"cordon": False})
+
+    assert goal_of(decisions).sentence.endswith(
+        "node old-1 cannot be drained: pod default/p cannot be evicted: all other nodes that its replacement pod can be"
+        " scheduled onto receive no replacement pods (old-2 is to be drained)"
+    )
+
+
+def test_a_node_that_receives_a_replacement_of_an_earlier_strategy_says_so() -> None:
+    """The older pod is evicted first, and the scheduler prefers the node that is to be drained."""
+    policy = verified(
+        {"objectives": [{"drainNodes": {"nodes": ["old"]}}], "timeLimit": "60s", "workLimit": 2}, packs=False
+    )
+    profile = policy["profiles"][0]
+    profile["pluginConfig"].append({"name": "PodLifeTime", "args": {"maxPodLifeTimeSeconds": 60}})
+    profile["plugins"]["deschedule"] = {"enabled": ["PodLifeTime"]}
+    nodes = [make_node("old", cpu="10"), make_node("a", cpu="10"), make_node("b", cpu="10")]
+    pods = [
+        pod("aged", "a", "2"),
+        pod("young", "old", "1", started=10, age=10),
+        *(pod(f"full-{name}", name, "6", started=10, age=10) for name in "ab"),
+    ]
+
+    decisions = run_plugin("MigrationPlanner", nodes, pods, policy=policy)
+
+    assert goal_of(decisions).sentence.endswith(
+        "node old cannot be drained: this run evicts pod default/aged, whose replacement pod would be scheduled onto it"
     )
 
 

@@ -78,13 +78,18 @@ def _budget_refusal(
         return BudgetRefusal(429, cause, _UNOBSERVED_WAIT_SECONDS)
     if budget.disruptions_allowed < 0:
         return BudgetRefusal(403, "pdb disruptions allowed is negative")
-    if budget.num_disrupted + taken.disruptions > _MOST_DISRUPTED:
+    if _has_too_many_unconfirmed(budget, taken):
         cause = "DisruptedPods map too big - too many evictions not confirmed by PDB controller"
         return BudgetRefusal(403, cause)
     if budget.disruptions_allowed > taken.disruptions:
         return None
     healthy = budget.current_healthy - (taken.healthy if is_counted_again else 0)
     return BudgetRefusal(429, _cause_of_none(budget, healthy))
+
+
+def _has_too_many_unconfirmed(budget: DisruptionBudget, taken: _Taken) -> bool:
+    """Whether the API waits for the disruption controller to confirm evictions before it allows more."""
+    return budget.num_disrupted + taken.disruptions > _MOST_DISRUPTED
 
 
 def _cause_of_none(budget: DisruptionBudget, healthy: int) -> str:
@@ -123,7 +128,8 @@ class BudgetLedger:
         budget = budgets[0]
         if is_surged and self._has_room_with_one_more(budget):
             return ACCEPTED
-        return Verdict(Reason.DISRUPTION_BUDGET, _sentence(budget), budget.key, api_refusal=refusal)
+        message = _sentence(budget, self._taken(budget))
+        return Verdict(Reason.DISRUPTION_BUDGET, message, budget.key, api_refusal=refusal)
 
     def refusal(self, pod: Pod, *, is_counted_again: bool = True) -> BudgetRefusal | None:
         """How the API would refuse the eviction of `pod` now; None when it would not.
@@ -143,7 +149,7 @@ class BudgetLedger:
     def allowance(self) -> Allowance:
         """What is left of the budgets; pods whose eviction is not charged to a budget do not count."""
         allowed: dict[Hashable, int] = {
-            _key(budget): budget.disruptions_allowed or 0 for budget in self._snapshot.budgets
+            _key(budget): max(0, budget.disruptions_allowed or 0) for budget in self._snapshot.budgets
         }
         allowed[_SEVERAL] = 0
         return Allowance(self._charged_budget, lambda key: allowed[key] - self._charged[key], "PodDisruptionBudget")
@@ -157,9 +163,11 @@ class BudgetLedger:
     ) -> BudgetRefusal | None:
         if not budgets:
             return None
-        key = _key(budgets[0])
-        taken = _Taken(self._charged[key], self._healthy[key])
-        return _budget_refusal(pod, budgets, taken, is_counted_again=is_counted_again)
+        return _budget_refusal(pod, budgets, self._taken(budgets[0]), is_counted_again=is_counted_again)
+
+    def _taken(self, budget: DisruptionBudget) -> _Taken:
+        key = _key(budget)
+        return _Taken(self._charged[key], self._healthy[key])
 
     def _charged_budget(self, pod: Pod) -> tuple[str, str] | None:
         """Which budget the eviction of `pod` is charged to, if any."""
@@ -247,10 +255,13 @@ def _key(budget: DisruptionBudget) -> tuple[str, str]:
     return budget.namespace, budget.name
 
 
-def _sentence(budget: DisruptionBudget) -> str:
+def _sentence(budget: DisruptionBudget, taken: _Taken) -> str:
     """Why nothing is left of a budget, for operators."""
-    name, allowed = f"PodDisruptionBudget {budget.key}", budget.disruptions_allowed
-    if not allowed:
-        return f"{name} {budget.why_none}"
+    name = f"PodDisruptionBudget {budget.key}"
+    if why := budget.why_none:
+        return f"{name} {why}"
+    if _has_too_many_unconfirmed(budget, taken):
+        return f"{name} has more than {_MOST_DISRUPTED:,} evictions that the disruption controller has not confirmed"
     healthy = f"{budget.current_healthy} healthy, {budget.desired_healthy} required"
-    return f"{name} allows {counted(allowed, 'disruption')}, already used by this run ({healthy})"
+    allowed = counted(budget.disruptions_allowed or 0, "disruption")
+    return f"{name} allows {allowed}, used by other pods of this run ({healthy})"

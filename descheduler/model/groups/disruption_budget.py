@@ -69,8 +69,12 @@ class DisruptionBudget(msgspec.Struct, frozen=True):
     @property
     def why_none(self) -> str:
         """Why it allows no eviction now, as the end of a sentence about it; empty where it allows one."""
-        if self.disruptions_allowed:
+        allowed = self.disruptions_allowed or 0
+        if allowed > 0:
             return ""
+        if allowed < 0:
+            negative = f"the negative status.disruptionsAllowed {allowed}"
+            return f"has {negative}: the API server refuses all evictions of its pods"
         if why := self.why_never:
             return f"can never allow an eviction: {why}"
         if not self.is_current:

@@ -16,10 +16,10 @@ __all__ = ["MoveWaves"]
 class MoveWaves:
     """The waves of moves over `cluster` in the order in which they are granted, from the number `first`.
 
-    A move that does not fit beside all that is there during the wave begins the next one: the scheduler places it by
-    the room that the moves before it leave. So does one that leaves a further node where `nodes_at_once` are left in
-    the wave, and one that leaves another zone than those before it, by `zone_of` the node. `targets` has the nodes of
-    all so far, by the UID of the pod that leaves.
+    A move that does not fit beside all that is there during the wave begins the next one, unless it is the first of the
+    wave: the scheduler places it by the room that the moves before it leave. So does one that leaves a further node
+    where `nodes_at_once` are left in the wave, and one that leaves another zone than those before it, by `zone_of` the
+    node. `targets` has the nodes of all so far, by the UID of the pod that leaves.
     """
 
     def __init__(
@@ -47,13 +47,14 @@ class MoveWaves:
             self.targets[pod.uid] = node
         if not self._may_leave(pod.node_name):
             self._begin()
+        is_first = not self._left
         self._left.add(pod.node_name)
         self._drained.add(pod.node_name)
         number = self._cluster.number_of(pod)
         places = [] if node is None else self._cluster.places_of(number, node)
         if places:
             place = self._open_place(number, places)
-            if place is None:
+            if place is None and not is_first:  # the plan counts with the pod, the scheduler with what its owner makes
                 self._begin()
                 self._left.add(pod.node_name)
                 place = self._open_place(number, places)

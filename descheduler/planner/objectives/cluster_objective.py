@@ -20,7 +20,11 @@ from descheduler.placement.framework.scheduling_plugin import Preference
 from descheduler.plan.moves import PodIdentity
 from descheduler.planner.problem.cluster_problem import ClusterProblem
 
-__all__ = ["ClusterObjective", "Part"]
+__all__ = ["AskTogether", "ClusterObjective", "Part"]
+
+AskTogether = Callable[[Sequence[Pod]], tuple[Pod | None, Verdict]]
+"""What tells, on trial, whether pods may leave together: the first that is refused beside the others, and why. It names
+no pod where all are accepted, or refused as a whole."""
 
 
 class Part(NamedTuple):
@@ -47,6 +51,9 @@ class ClusterObjective(ABC):
 
     empties_nodes = False
     """Whether pods leave a node only all together."""
+
+    says_why_each_is_left = False
+    """Whether `causes` say of each that is left what is in the way."""
 
     is_tried_in_orders = False
     """Whether such bundles are asked for in several orders where less comes of them than planned."""
@@ -272,6 +279,14 @@ class ClusterObjective(ABC):
     def change(self, before: int, after: int) -> str:
         """Such as `2 nodes over target → 0`."""
         return f"{self.text_of(before)} → {self.amount_of(after)}"
+
+    def causes(self, against: Mapping[PodIdentity, str], ask: AskTogether) -> Sequence[str]:
+        """What is in the way of each that is left, a clause for each near the end of the goal; none by default.
+
+        `against` has what was said against pods of plans that were tried out.
+        """
+        del against, ask
+        return ()
 
     def remarks(self, against: Mapping[PodIdentity, str]) -> Sequence[str]:
         """What is said beside of what is not in the figure, each a clause at the end of the goal; none by default.

@@ -140,9 +140,9 @@ class ConsolidateNodesObjective(ClusterObjective):
 
     def _tied(self, groups: Sequence[Sequence[Reassignment]]) -> Sequence[Sequence[Reassignment]]:
         """`groups`, as one those whose pods go to the same node without pods: it is worth its cost for all of them."""
-        found, used = list[tuple[list[Reassignment], frozenset[str]]](), self._used()
+        found = list[tuple[list[Reassignment], frozenset[str]]]()
         for group in groups:
-            moves, opened = list(group), self._targets(group) - used
+            moves, opened = list(group), self._opened(group)
             for other in [each for each in found if each[1] & opened]:
                 found.remove(other)
                 moves, opened = other[0] + moves, opened | other[1]
@@ -153,14 +153,15 @@ class ConsolidateNodesObjective(ClusterObjective):
         names = list(self._nodes)
         return frozenset(names[move.source] for move in moves)
 
-    def _targets(self, moves: Sequence[Reassignment]) -> frozenset[str]:
+    def _opened(self, moves: Sequence[Reassignment]) -> frozenset[str]:
+        """The targets that are without pods before."""
         names = [*self._nodes, NOWHERE]
-        return frozenset(names[move.target] for move in moves) - {NOWHERE}
+        return frozenset(names[move.target] for move in moves) - {NOWHERE} - self._used()
 
     def parts(self, cluster: ClusterProblem, moves: Sequence[Reassignment]) -> Iterator[Part]:
         """Each node, by what it costs, less what nodes without pods cost that receive some for it."""
         for part in super().parts(cluster, moves):
-            gained = self._sum(self._sources(part.moves)) - self._sum(self._targets(part.moves) - self._used())
+            gained = self._sum(self._sources(part.moves)) - self._sum(self._opened(part.moves))
             yield part._replace(gain=in_policy_units(gained) if self._has_costs else gained)
 
     def _fullest_first(self, moves: Sequence[Reassignment]) -> Sequence[Sequence[Reassignment]]:
@@ -266,8 +267,8 @@ class ConsolidateNodesObjective(ClusterObjective):
             return f"node {name} is not {self.verb}: {blocked}"
         if any(arrival is not None and arrival.node_name == name for _, arrival in self._evictor.arrivals()):
             return f"node {name} is not {self.verb}: the plan has pods of other nodes scheduled onto it"
-        blocked = self._blocked(name, self._asked_for) or "no plan found within the limits empties it"
-        return f"node {name} is not {self.verb}: {blocked}"
+        blocked = self._blocked(name, self._asked_for)
+        return f"node {name} is not {self.verb}{f': {blocked}' if blocked else ' in any plan that was found'}"
 
     def _in_the_way(self, node: str) -> str:
         """The first pod of a node that the filters reject, else the first that limits and budgets keep; "" for none."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
+import numpy as np
 
 from descheduler.eviction.plugin_evictor import PluginEvictor
 from descheduler.model.held_room import NOTHING_HELD, HeldRoom, HeldRooms
@@ -17,10 +18,14 @@ from descheduler.placement.landings.landing import Landing
 from descheduler.plan.bundles import Candidate
 from descheduler.plan.moves import PodIdentity, identity_of
 from descheduler.planner.moves.move_waves import MoveWaves
+from descheduler.planner.objectives.closed_nodes import ClosedNodes
 from descheduler.planner.objectives.cluster_objective import ClusterObjective
 from descheduler.planner.problem.cluster_problem import ClusterProblem
 
 __all__ = ["Asking", "Leaving", "MovesTogether"]
+
+_DEPENDS_ON_ORDER = (Reason.NO_LANDING, Reason.RETURNS_TO_SOURCE)
+"""Refusals of a bundle's pod that may be granted where it is asked for earlier: it has more nodes with room then."""
 
 
 class Leaving(NamedTuple):
@@ -37,7 +42,8 @@ class MovesTogether:
     """Moves of `cluster` that are asked for together, and the pods that are evicted for them.
 
     With `rooms` the plan chooses nodes: room is held on that of each move for the replacement, and `rooms` by the move
-    after which they are there. Without, the scheduler chooses.
+    after which they are there. Without, the scheduler chooses. Pods are asked for in the order of `leaving`, which
+    becomes another one where that is granted.
     """
 
     def __init__(
@@ -47,6 +53,7 @@ class MovesTogether:
         rooms: Mapping[Reassignment, tuple[HeldRoom, ...]] | None,
     ) -> None:
         self.moves = moves
+        self.chooses_nodes = rooms is not None
         evictions = [move for move in moves if move.source != PENDING]
         self.pods = [cluster.pods[move.pod] for move in evictions]
         self.leaving = [
@@ -58,7 +65,7 @@ class MovesTogether:
 class Asking:
     """Asks for groups of moves over `cluster`, as far as replacements land where they do no harm to the objective.
 
-    Those that are disposable need not land.
+    Those that are disposable need not land. None lands on `closed` nodes.
 
     No more than `most` pods leave, those included that have to leave with others of their gang; None: any number.
     """
@@ -70,12 +77,14 @@ class Asking:
         cluster: ClusterProblem,
         most: int | None,
         is_disposable: Callable[[Pod], bool],
+        closed: ClosedNodes,
     ) -> None:
         self._objective = objective
         self._evictor = evictor
         self._cluster = cluster
         self._most = most
         self._is_disposable = is_disposable
+        self._closed = closed
         self.companions: set[PodIdentity] = set()
         """Pods that were refused because another one has to stay, with which alone they would leave."""
 
@@ -129,18 +138,54 @@ class Asking:
 
     def _ask_together(self, group: MovesTogether, waves: MoveWaves | None = None) -> tuple[Pod | None, Verdict]:
         """Asks for all of `group` or none, as one bundle; with the refusal the pod that has to stay."""
-        gain, nodes = self._objective.gain_of(group.moves), list[str | None]()
+        refusals = list[tuple[Pod | None, Verdict]]()
+        for order in self._orders(group):
+            culprit, verdict, nodes = self._tried(order, self._objective.gain_of(group.moves))
+            if verdict.is_accepted:
+                group.leaving = order
+                asked = zip(order, nodes, strict=True)
+                return None, self._request([self._candidate(each, node, waves) for each, node in asked])
+            refusals.append((culprit, verdict))
+            if verdict.reason not in _DEPENDS_ON_ORDER:
+                break
+        return refusals[0]
+
+    def _orders(self, group: MovesTogether) -> Iterator[list[Leaving]]:
+        """The order of `group`, and where the scheduler chooses the nodes the largest pods first, if that is another.
+
+        What is placed late has fewer nodes with room.
+        """
+        yield group.leaving
+        if not group.chooses_nodes:
+            largest = sorted(group.leaving, key=lambda each: self._size(each.pod), reverse=True)
+            if largest != group.leaving:
+                yield largest
+
+    def _size(self, pod: Pod) -> float:
+        """What the pod needs, as a share of the node that has most of the resource of which it needs most."""
+        need = self._cluster.problem.need[self._cluster.number_of(pod)]
+        return float((need / np.maximum(self._cluster.allocatable.max(axis=0), 1)).max())
+
+    def _tried(
+        self, order: Sequence[Leaving], gain: Callable[[], Verdict] = lambda: ACCEPTED
+    ) -> tuple[Pod | None, Verdict, Sequence[str | None]]:
+        """What comes of asking for pods in this order, of which nothing is left: with a refusal the pod that has to
+        stay, else where their replacements are expected."""
+        nodes = list[str | None]()
         with self._evictor.what_if():
-            for each in group.leaving:
+            for each in order:
                 nodes.append(self._evictor.predicted(*each).node)
                 verdict = self._ask(each)
                 if not verdict.is_accepted:
-                    return each.pod, verdict
-            verdict = gain()
-        if not verdict.is_accepted:
-            return None, verdict
-        asked = zip(group.leaving, nodes, strict=True)
-        return None, self._request([self._candidate(each, node, waves) for each, node in asked])
+                    return each.pod, verdict, ()
+            return None, gain(), nodes
+
+    def refusal_of(self, pods: Sequence[Pod]) -> tuple[Pod | None, Verdict]:
+        """What is said against `pods` leaving together where the scheduler chooses the nodes: see `AskTogether`."""
+        group = MovesTogether([], self._cluster, rooms=None)
+        group.leaving = [Leaving(pod) for pod in pods]
+        with self._evictor.what_if():
+            return self._ask_together(group)
 
     def _ask(self, leaving: Leaving, waves: MoveWaves | None = None) -> Verdict:
         """Asks for the eviction of a pod that lands where it does no harm; `waves` takes note of where."""
@@ -178,7 +223,8 @@ class Asking:
             if landing.only_return:
                 message = f"{message}; {landing.only_return}"
             return self._hinted(refuse(Reason.RETURNS_TO_SOURCE, message, node))
-        return self._hinted(self._objective.harm(pod, node))
+        harm = self._hinted(self._objective.harm(pod, node))
+        return harm if not harm.is_accepted else self._closed.harm(node)
 
     def _hinted(self, verdict: Verdict) -> Verdict:
         """With what helps, where the scheduler chooses another node."""

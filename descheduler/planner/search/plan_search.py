@@ -21,6 +21,7 @@ from descheduler.plan.goals import SearchEnd
 from descheduler.plan.moves import PodIdentity, identity_of
 from descheduler.planner.args import MigrationPlannerArgs
 from descheduler.planner.gpus.gpu_problem import with_gpus
+from descheduler.planner.objectives.closed_nodes import ClosedNodes
 from descheduler.planner.objectives.cluster_objective import ClusterObjective
 from descheduler.planner.problem.allowed_nodes import AskingOrder
 from descheduler.planner.problem.cluster_problem import ClusterProblem, cluster_problem
@@ -69,7 +70,7 @@ class PlanSearch:
     `against` says of pods why they were refused, or by `poor` why their moves are not worth it. `on_progress` is told
     the figure of the best plan so far and how many evictions it has. No plan has less than `bound`
     (figure, cost), and none that reaches its figure has fewer than `least_evictions`; 0 where nothing is proven.
-    Bounds are of `all_moves`, plans of `cluster`, which is without what was refused.
+    Bounds are of `all_moves`, plans of `cluster`, which is without what was refused; both are without `closed` nodes.
     """
 
     def __init__(
@@ -90,6 +91,8 @@ class PlanSearch:
         self._on_progress = on_progress
         self._budget = Budget(self._limits(), handle.search.is_cancelled)
         self._is_disposable = disposable_pods(handle)
+        drains = (each.drain_nodes for each in args.objectives if each.drain_nodes is not None)
+        self.closed = ClosedNodes(drains, handle, nodes)
         self._refusals = Refusals(objective, nodes, chooses_nodes=args.choose_nodes)
         self.against: dict[PodIdentity, str] = {}
         self.plans: list[Solution] = []
@@ -160,6 +163,7 @@ class PlanSearch:
             self._handle.evictor,
             cluster,
             chooses_nodes=self._args.choose_nodes,
+            closed=self.closed,
             most=self._args.max_evictions,
             plan_further=self._plan_further,
             is_disposable=self._is_disposable,
@@ -298,8 +302,11 @@ class PlanSearch:
             is_disposable=self._is_disposable if objective.lets_go_nowhere else lambda pod: False,
         )
         if by_gpu:
-            return with_gpus(cluster, handle.evictor.prover().openings())
-        return with_nowhere(cluster, self._is_disposable) if objective.lets_go_nowhere else cluster
+            cluster = with_gpus(cluster, handle.evictor.prover().openings())
+        elif objective.lets_go_nowhere:
+            cluster = with_nowhere(cluster, self._is_disposable)
+        is_closed = np.array([bool(self.closed.why(name)) for name in cluster.nodes], dtype=bool)
+        return cluster.without_moves([(range(len(cluster.pods)), is_closed)] if is_closed.any() else ())
 
     def _asks_until(self) -> Callable[[int], bool]:
         """Whether there is time to ask about one more pod, from now on."""

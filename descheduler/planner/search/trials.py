@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence, Set
 from functools import partial
+from itertools import chain, groupby
 from typing import NamedTuple
 
 import numpy as np
@@ -11,12 +12,14 @@ import numpy as np
 from descheduler.eviction.plugin_evictor import PluginEvictor
 from descheduler.model.held_room import HeldRoom
 from descheduler.model.pod import Pod
+from descheduler.model.verdict import ACCEPTED, Verdict
 from descheduler.optimizer.arrays import PENDING
 from descheduler.optimizer.limits import Budget
 from descheduler.optimizer.moves_left import MovesLeft
 from descheduler.optimizer.order.waves import Reassignment
 from descheduler.optimizer.solving import Solution
 from descheduler.plan.moves import PodIdentity, identity_of
+from descheduler.planner.objectives.closed_nodes import ClosedNodes
 from descheduler.planner.objectives.cluster_objective import ClusterObjective
 from descheduler.planner.problem.cluster_problem import ClusterProblem
 from descheduler.planner.search.asking import Asking, MovesTogether
@@ -29,6 +32,9 @@ _FEWEST_ORDERS, _MOST_ORDERS, _ASKED_IN_ALL = 8, 100, 6000
 _WORK_OF_ASKING = 3e-3
 """What one question is worth of a search's work."""
 
+
+_Part = Sequence[MovesTogether]
+"""What keeps together where a plan is tried in other orders: one group, or all of a zone."""
 
 PlanOver = tuple[Solution, ClusterProblem]
 """A plan, and the cluster that its numbers are of."""
@@ -59,9 +65,9 @@ class Trial(NamedTuple):
 class Trials:
     """Tries plans over `cluster` out.
 
-    The scheduler chooses the nodes of replacements, or with `chooses_nodes` the plan. No more than `most` pods leave in
-    the name of the plugin. `plan_further` has one more plan
-    for what is left as things are booked on trial, if there is any.
+    The scheduler chooses the nodes of replacements, or with `chooses_nodes` the plan; none of them is `closed`. No more
+    than `most` pods leave in the name of the plugin. `plan_further` has one more plan for what is left as things are
+    booked on trial, if there is any.
     """
 
     def __init__(
@@ -71,6 +77,7 @@ class Trials:
         cluster: ClusterProblem,
         *,
         chooses_nodes: bool,
+        closed: ClosedNodes,
         most: int | None = None,
         plan_further: Callable[[PlannedTargets], PlanOver | None] = lambda targets: None,
         is_disposable: Callable[[Pod], bool] = lambda pod: False,
@@ -80,7 +87,7 @@ class Trials:
         self._cluster = cluster
         self._chooses_nodes = chooses_nodes
         self._plan_further = plan_further
-        self.asking = Asking(objective, evictor, cluster, most, is_disposable)
+        self.asking = Asking(objective, evictor, cluster, most, is_disposable, closed)
 
     def groups(self, plan: Solution) -> list[MovesTogether]:
         """The moves of `plan` that are asked for together, in its order; moves of pending pods ask for nothing."""
@@ -98,17 +105,18 @@ class Trials:
 
         The largest pods are asked for first, and in the next try what was refused: the scheduler has more nodes for
         what it places early. Where that leads nowhere, it is begun once more, with the plan's own order and then with
-        others, until `budget` is over.
+        others, until `budget` is over. Groups of one zone keep together where pods leave zone by zone.
         """
         groups = self.groups(plan)
-        if self._objective.is_in_bundles and not self._objective.is_tried_in_orders:
+        is_in_bundles, zones = self._objective.is_in_bundles, self._by_zone(groups)
+        if is_in_bundles and not self._objective.is_tried_in_orders and len(zones) < 2:
             return self._tried_in_order(plan, groups)
-        is_in_bundles = self._objective.is_in_bundles
-        order: Sequence[MovesTogether] = groups if is_in_bundles else sorted(groups, key=self._size, reverse=True)
-        others = _orders(groups)
+        parts = zones if len(zones) > 1 else [[group] for group in groups]
+        order = parts if is_in_bundles else sorted(parts, key=lambda part: max(map(self._size, part)), reverse=True)
+        others = _orders(parts)
         tries: list[Trial] = []
         for _ in range(_FEWEST_ORDERS if is_in_bundles else _num_orders(len(groups))):
-            trial = self._tried_in_order(plan, order)
+            trial = self._tried_in_order(plan, list(chain.from_iterable(order)))
             budget.spend(_WORK_OF_ASKING * len(groups))
             leads_on = all(trial.refused.keys() != known.refused.keys() for known in tries)
             tries.append(trial)
@@ -116,6 +124,13 @@ class Trials:
                 break
             order = sorted(order, key=partial(_is_granted, trial.refused)) if leads_on else next(others)
         return min(tries, key=lambda trial: (trial.figure, trial.cost, len(trial.refused)))
+
+    def _by_zone(self, groups: Sequence[MovesTogether]) -> list[list[MovesTogether]]:
+        """`groups` in order, those together that follow each other in one zone; all where zones make no difference."""
+        return [list(found) for _, found in groupby(groups, key=self._zone_of)]
+
+    def _zone_of(self, group: MovesTogether) -> str:
+        return self._objective.zone_of(group.pods[0].node_name)
 
     def _is_as_planned(self, trial: Trial) -> bool:
         """Whether all is granted, and where the order decides what comes of that, as much as planned."""
@@ -155,7 +170,8 @@ class Trials:
             num_granted = -1
             while num_granted < len(granted):
                 num_granted = len(granted)
-                self._ask_all(groups, granted, refused)
+                for zone in self._by_zone(groups):
+                    self._ask_all(zone, granted, refused)
                 groups = self._further_groups(left or {}) if refused or left else ()
                 if not groups:
                     break
@@ -235,6 +251,17 @@ class Trials:
         allowed = (moves for moves in found if left.take(np.array([move.pod for move in moves])))
         return [MovesTogether([move], self._cluster, rooms=None) for moves in allowed for move in moves]
 
+    def refusal_of(self, pods: Sequence[Pod]) -> tuple[Pod | None, Verdict]:
+        """What is said against `pods` leaving together as things are booked: see `AskTogether`.
+
+        Where the plan chooses the nodes, nothing is said of nodes.
+        """
+        if not self._chooses_nodes:
+            return self.asking.refusal_of(pods)
+        with self._evictor.what_if():
+            answers = ((pod, self._evictor.request(pod)) for pod in pods)
+            return next((answer for answer in answers if not answer[1].is_accepted), (None, ACCEPTED))
+
     def useful(self, groups: Sequence[MovesTogether]) -> Sequence[MovesTogether]:
         """`groups` without those that are refused, and those that would leave in vain for want of others.
 
@@ -249,17 +276,17 @@ class Trials:
             groups = useful
 
 
-def _orders(groups: Sequence[MovesTogether]) -> Iterator[Sequence[MovesTogether]]:
+def _orders(parts: Sequence[_Part]) -> Iterator[Sequence[_Part]]:
     """The given one, and random ones without end, the same in each run."""
-    yield groups
-    rng = np.random.default_rng(len(groups))
+    yield parts
+    rng = np.random.default_rng(len(parts))
     while True:
-        yield [groups[place] for place in rng.permutation(len(groups))]
+        yield [parts[place] for place in rng.permutation(len(parts))]
 
 
 def _num_orders(num_groups: int) -> int:
     return min(max(_ASKED_IN_ALL // max(num_groups, 1), _FEWEST_ORDERS), _MOST_ORDERS)
 
 
-def _is_granted(refused: Mapping[PodIdentity, str], group: MovesTogether) -> bool:
-    return refused.keys().isdisjoint(map(identity_of, group.pods))
+def _is_granted(refused: Mapping[PodIdentity, str], part: _Part) -> bool:
+    return all(refused.keys().isdisjoint(map(identity_of, group.pods)) for group in part)

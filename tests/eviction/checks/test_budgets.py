@@ -65,8 +65,8 @@ def test_pod_that_disrupts_nothing_needs_no_budget(facts: dict[str, Any]) -> Non
     ("allowed", "words"),
     [
         pytest.param(0, "allows 0 disruptions (3 healthy, 2 required)", id="none"),
-        pytest.param(1, "allows 1 disruption, already used by this run (3 healthy, 2 required)", id="one"),
-        pytest.param(2, "allows 2 disruptions, already used by this run (3 healthy, 2 required)", id="several"),
+        pytest.param(1, "allows 1 disruption, used by other pods of this run (3 healthy, 2 required)", id="one"),
+        pytest.param(2, "allows 2 disruptions, used by other pods of this run (3 healthy, 2 required)", id="several"),
     ],
 )
 def test_used_up_budget_says_what_it_allowed(allowed: int, words: str) -> None:
@@ -80,6 +80,33 @@ def test_used_up_budget_says_what_it_allowed(allowed: int, words: str) -> None:
 
     assert verdict.subject == "default/b"
     assert verdict.message == f"PodDisruptionBudget default/b {words}"
+
+
+@pytest.mark.parametrize(
+    ("facts", "words"),
+    [
+        pytest.param(
+            {"disruptions_allowed": -3},
+            "has the negative status.disruptionsAllowed -3: the API server refuses all evictions of its pods",
+            id="its status allows a negative number",
+        ),
+        pytest.param(
+            {"disruptions_allowed": 1, "num_disrupted": 2001},
+            "has more than 2,000 evictions that the disruption controller has not confirmed",
+            id="too many evictions are not confirmed",
+        ),
+    ],
+)
+def test_no_disruption_counts_as_used_by_a_run_that_has_evicted_nothing(facts: dict[str, Any], words: str) -> None:
+    verdict = make_ledger(make_budget("b", APP, **facts)).verdict(make_covered())
+
+    assert verdict.message == f"PodDisruptionBudget default/b {words}"
+
+
+def test_a_negative_number_of_disruptions_allows_no_fewer_than_none() -> None:
+    allowance = make_ledger(make_budget("b", APP, disruptions_allowed=-3)).allowance()
+
+    assert allowance.left(("default", "b")) == 0
 
 
 @pytest.mark.parametrize(
