@@ -69,7 +69,8 @@ class PlanSearch:
     `against` says of pods why they were refused, or by `poor` why their moves are not worth it. `on_progress` is told
     the figure of the best plan so far and how many evictions it has. No plan has less than `bound`
     (figure, cost), and none that reaches its figure has fewer than `least_evictions`; 0 where nothing is proven.
-    Bounds are of `all_moves`, plans of `cluster`, which is without what was refused.
+    Plans are of `cluster`, which is `all_moves` without what was refused. Bounds also count nodes as open that moves of
+    others may open, which plans do not: so the best plan over these arrays may not be the best of all.
     """
 
     def __init__(
@@ -94,10 +95,11 @@ class PlanSearch:
         self.against: dict[PodIdentity, str] = {}
         self.plans: list[Solution] = []
         self.trials: list[Trial] = []
-        self.all_moves = self._with_all_moves()
+        booked = self._as_booked()
+        self.all_moves = self._with_places(booked)
         self.cluster = self._refusals.without_refused(self.all_moves)
         self.against.update(dict.fromkeys(self.all_moves.unasked, _UNASKED))
-        problem, stated = self._whole(self.all_moves)
+        problem, stated = self._whole(self._with_places(booked.with_all_openable()))
         self.bound = objective.bound_of(stated.prepare(problem).bound())
         figure, self.least_evictions = self._fewest(problem, objective=stated)
         self.bound = self.bound[0], max(self.bound[1], _cost_of_cheapest(problem, self.least_evictions))
@@ -252,7 +254,7 @@ class PlanSearch:
         """
         if self._budget.is_over or not (self._objective.is_planned_further and self._objective.figure()):
             return None
-        cluster = self._refusals.without_refused(self._with_all_moves())
+        cluster = self._refusals.without_refused(self._with_places(self._as_booked()))
         share = _AGAIN_SHARE if targets else min(_LATER_SHARE, _SHARE_OF_POD_LEFT * self._objective.figure())
         hint = cluster.assignment_with(targets)
         return self._solve(cluster, *self._whole(cluster), self._budget.share(share), hint, 1), cluster
@@ -276,18 +278,17 @@ class PlanSearch:
             return True
         return self.is_proven(trial.figure, trial.cost, trial.num_evictions)
 
-    def _with_all_moves(self) -> ClusterProblem:
+    def _as_booked(self) -> ClusterProblem:
         """The cluster as it is with everything that is booked."""
         args, handle, objective = self._args, self._handle, self._objective
-        by_gpu = objective.tells_gpus_apart
-        cluster = cluster_problem(
+        return cluster_problem(
             handle,
             self._nodes,
             AskingOrder(
                 order=objective.asked_later,
                 by_whole_nodes=objective.empties_nodes,
                 may_go_on=self._asks_until(),
-                looks_at_devices=not by_gpu,
+                looks_at_devices=not objective.tells_gpus_apart,
             ),
             weights=args.disruption_cost,
             counts=objective.counts_pod,
@@ -296,9 +297,12 @@ class PlanSearch:
             holds_first=args.choose_nodes,
             is_disposable=self._is_disposable if objective.lets_go_nowhere else lambda pod: False,
         )
-        if by_gpu:
-            return with_gpus(cluster, handle.evictor.prover().openings())
-        return with_nowhere(cluster, self._is_disposable) if objective.lets_go_nowhere else cluster
+
+    def _with_places(self, cluster: ClusterProblem) -> ClusterProblem:
+        """`cluster` with the places that are no nodes: choices of GPUs, or NOWHERE."""
+        if self._objective.tells_gpus_apart:
+            return with_gpus(cluster, self._handle.evictor.prover().openings())
+        return with_nowhere(cluster, self._is_disposable) if self._objective.lets_go_nowhere else cluster
 
     def _asks_until(self) -> Callable[[int], bool]:
         """Whether there is time to ask about one more pod, from now on."""
