@@ -19,6 +19,7 @@ from descheduler.placement.framework.node_parts import NodeParts
 from descheduler.placement.framework.scheduler_model import SchedulerModel
 from descheduler.placement.framework.scheduling_plugin import Compares
 from descheduler.placement.landings.candidates import CandidateMaker
+from descheduler.placement.landings.landing import LandingVerdict
 from descheduler.placement.shadow.node_table import PODS_ROW
 from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
@@ -118,6 +119,14 @@ class Openings:
             else:
                 self._open[known] = _open_nodes(unplaced.scheduler, evaluation, room)
         return self._open[known]
+
+    def needs_no_node(self, victim: Pod) -> bool:
+        """Whether nothing is created for `victim` once it is evicted, such as where its ReplicaSet has 0 replicas."""
+        candidate = self._candidates.candidate(victim, {})
+        landing = candidate.landing
+        if landing is None or not (candidate.leaves and candidate.is_moved):
+            return False
+        return landing.verdict is LandingVerdict.LANDS and landing.replacement.pod is None
 
     def unit_of_pending(self, pod: Pod) -> str:
         """What a pending pod shares with those without which its scheduler does not place it; empty without any."""

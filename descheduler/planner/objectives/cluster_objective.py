@@ -52,7 +52,7 @@ class ClusterObjective(ABC):
     """Whether such bundles are asked for in several orders where less comes of them than planned."""
 
     lets_go_nowhere = False
-    """Whether disposable pods may leave although no node takes their replacements."""
+    """Whether pods may leave for no node: disposable ones, and those for which no pod is created."""
 
     is_planned_further = False
     """Whether what is left of a plan is planned again on top of what is granted of it: others spoil its groups."""
@@ -102,6 +102,11 @@ class ClusterObjective(ABC):
     def tells_gpus_apart(self) -> bool:
         """Whether the plan is about single GPUs of nodes; not if not overridden."""
         return False
+
+    @property
+    def places_nowhere(self) -> bool:
+        """Whether plans have such pods leave for nowhere, and bounds count with that; those over single GPUs do not."""
+        return self.lets_go_nowhere and not self.tells_gpus_apart
 
     def counts_pod(self, pod: Pod) -> bool:
         """Whether a pod on a node is one of those that the plan moves, or that have to stay; all if not overridden."""

@@ -47,11 +47,13 @@ class OpenRows(NamedTuple):
 class PodRows(NamedTuple):
     """`rows_of` pods that may be moved, None where the replacement lands nowhere for certain.
 
-    There was no time to ask about the `unasked` ones among them: their row is open everywhere.
+    For the `unreplaced` ones among these nothing is created. There was no time to ask about the `unasked` ones: their
+    row is open everywhere.
     """
 
     rows_of: Mapping[Pod, OpenRows | None]
     unasked: Sequence[Pod]
+    unreplaced: Sequence[Pod]
 
 
 class AllowedNodes:
@@ -88,7 +90,8 @@ class AllowedNodes:
         if len(rows_of) < len(in_order):
             everywhere = self._rows_of(OpenNodes(self._everywhere, self._everywhere))
             rows_of.update(dict.fromkeys(in_order[len(rows_of) :], everywhere))
-        return PodRows(rows_of, unasked)
+        closed = (pod for pod, rows in rows_of.items() if rows is None)
+        return PodRows(rows_of, unasked, [pod for pod in closed if self._openings.needs_no_node(pod)])
 
     def rows_of_pending(self, pod: Pod, others: Sequence[Pod]) -> OpenRows | None:
         """The rows of a pending pod, which may be placed together with `others`; None where no move helps it."""

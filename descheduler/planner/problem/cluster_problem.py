@@ -44,6 +44,7 @@ class ClusterProblem:
     A node whose devices are told apart is there with each choice of them, several times under its name.
     `allocatable` is int64[N, R]. `problem.capacity` is what of it pods may request, without what Reservations hold.
     Of `unasked` pods it is unknown which nodes are open to them: in `problem` all are, which is for bounds alone.
+    Pods that `goes_nowhere` has may leave although no node takes a replacement, or because none is created.
     `ever_open` has also the nodes that moves of others may open to pods; None where they open none.
     """
 
@@ -55,6 +56,7 @@ class ClusterProblem:
         resources: Sequence[str],
         allocatable: Ints,
         unasked: Set[PodIdentity] = frozenset(),
+        goes_nowhere: Set[PodIdentity] = frozenset(),
         ever_open: EverOpen | None = None,
     ) -> None:
         self.problem = problem
@@ -63,6 +65,7 @@ class ClusterProblem:
         self.resources = tuple(resources)
         self.allocatable = allocatable
         self.unasked = unasked
+        self.goes_nowhere = goes_nowhere
         self._ever_open = ever_open
 
     def with_all_openable(self) -> ClusterProblem:
@@ -171,7 +174,7 @@ def cluster_problem(
     pending: Sequence[Pod],
     most: Allowance | None,
     holds_first: bool,
-    is_disposable: Callable[[Pod], bool],
+    is_disposable: Callable[[Pod], bool] | None,
 ) -> ClusterProblem:
     """The problem of moving pods of `nodes` among them, as the cluster is with everything that is booked.
 
@@ -180,7 +183,7 @@ def cluster_problem(
     pending:       pods without a node, which are placed too.
     most:          evictions of the planner at most, beside what limits and budgets leave.
     holds_first:   whether room is held for replacements while their pods are still there.
-    is_disposable: pods that may be moved although their replacement lands nowhere.
+    is_disposable: pods that may be moved although their replacement lands nowhere; None where every pod needs a node.
 
     Rules are: required anti-affinity and topology spread of pods among their own kind, and what limits and budgets
     leave; everything else that stands between pods counts as it is now.
@@ -197,7 +200,8 @@ def cluster_problem(
     held = _held_by_others(openings.taken[:, columns].T, need, assignment)
     allowed_nodes = AllowedNodes(openings, columns, asking)
     asked = allowed_nodes.asked(placed, [pod for pod in placed if _may_leave(pod, evictor, handle.view)])
-    rows = _rows(placed, asked.rows_of, is_disposable)
+    goes_nowhere = {*asked.unreplaced, *(filter(is_disposable, asked.rows_of) if is_disposable else ())}
+    rows = _rows(placed, asked.rows_of, goes_nowhere if is_disposable else ())
     rows += [allowed_nodes.rows_of_pending(pod, pending) for pod in pending]
     problem = make_problem(
         # What no node has fits nowhere, however much it is: problems take no numbers as large as pods may request.
@@ -218,7 +222,8 @@ def cluster_problem(
     unasked = frozenset(map(identity_of, asked.unasked))
     ever_class = np.array([0 if row is None else row.ever for row in rows], dtype=np.int64)
     ever_open = EverOpen(ever_class, allowed_nodes.ever_allowed)
-    return ClusterProblem(problem, pods, names, openings.resources, allocatable, unasked, ever_open)
+    leaving = frozenset(map(identity_of, goes_nowhere))
+    return ClusterProblem(problem, pods, names, openings.resources, allocatable, unasked, leaving, ever_open)
 
 
 def _assignment(placed: Sequence[Pod], num_pending: int, nodes: Sequence[Node]) -> Ints:
@@ -254,11 +259,8 @@ def _may_leave(pod: Pod, evictor: PluginEvictor, view: ClusterView) -> bool:
 
 
 def _rows(
-    placed: Sequence[Pod], rows_of: Mapping[Pod, OpenRows | None], is_disposable: Callable[[Pod], bool]
+    placed: Sequence[Pod], rows_of: Mapping[Pod, OpenRows | None], goes_nowhere: Container[Pod]
 ) -> list[OpenRows | None]:
     """The rows of each pod that may be moved; None for one that stays, as where it lands nowhere and has to land."""
     nowhere = OpenRows(0, 0)
-    return [
-        nowhere if pod in rows_of and rows_of[pod] is None and is_disposable(pod) else rows_of.get(pod)
-        for pod in placed
-    ]
+    return [rows_of.get(pod) or (nowhere if pod in goes_nowhere else None) for pod in placed]

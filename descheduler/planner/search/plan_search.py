@@ -28,7 +28,7 @@ from descheduler.planner.problem.disposable_pods import disposable_pods, with_no
 from descheduler.planner.problem.disruption_cost import most_of_ties
 from descheduler.planner.search.last_plan import PlannedTargets
 from descheduler.planner.search.refusals import Refusals
-from descheduler.planner.search.stopping_limits import stopping_limits
+from descheduler.planner.search.stopping_limits import StoppingLimits, stopping_limits
 from descheduler.planner.search.trials import PlanOver, Trial, Trials
 
 __all__ = ["PlanSearch"]
@@ -99,11 +99,18 @@ class PlanSearch:
         self.all_moves = self._with_places(booked)
         self.cluster = self._refusals.without_refused(self.all_moves)
         self.against.update(dict.fromkeys(self.all_moves.unasked, _UNASKED))
+        self.bound, self.least_evictions = (0, 0), 0
+        self.stopping: StoppingLimits | None = None
+        if objective.places_nowhere or not booked.goes_nowhere:
+            self._prove(booked)
+
+    def _prove(self, booked: ClusterProblem) -> None:
+        """Notes what no plan is better than, and which limits keep plans from more."""
         problem, stated = self._whole(self._with_places(booked.with_all_openable()))
-        self.bound = objective.bound_of(stated.prepare(problem).bound())
-        figure, self.least_evictions = self._fewest(problem, objective=stated)
-        self.bound = self.bound[0], max(self.bound[1], _cost_of_cheapest(problem, self.least_evictions))
-        self.stopping = stopping_limits(problem, figure, partial(self._fewest, objective=stated))
+        figure, cost = self._objective.bound_of(stated.prepare(problem).bound())
+        fewest, self.least_evictions = self._fewest(problem, objective=stated)
+        self.bound = figure, max(cost, _cost_of_cheapest(problem, self.least_evictions))
+        self.stopping = stopping_limits(problem, fewest, partial(self._fewest, objective=stated))
 
     def run(self, last: PlannedTargets) -> None:
         """Goes on until nothing is left to gain, or the limits are reached; begins with the `last` plan's targets.
@@ -295,14 +302,14 @@ class PlanSearch:
             pending=objective.pending(),
             most=self._most_evictions(),
             holds_first=args.choose_nodes,
-            is_disposable=self._is_disposable if objective.lets_go_nowhere else lambda pod: False,
+            is_disposable=self._is_disposable if objective.lets_go_nowhere else None,
         )
 
     def _with_places(self, cluster: ClusterProblem) -> ClusterProblem:
         """`cluster` with the places that are no nodes: choices of GPUs, or NOWHERE."""
         if self._objective.tells_gpus_apart:
             return with_gpus(cluster, self._handle.evictor.prover().openings())
-        return with_nowhere(cluster, self._is_disposable) if self._objective.lets_go_nowhere else cluster
+        return with_nowhere(cluster) if self._objective.lets_go_nowhere else cluster
 
     def _asks_until(self) -> Callable[[int], bool]:
         """Whether there is time to ask about one more pod, from now on."""
