@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from descheduler.eviction.request_check import Allowance
+from descheduler.eviction.request_check import Allowance, always
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.node import Node
 from descheduler.optimizer.arrays import PENDING, Ints
@@ -182,8 +182,8 @@ class PlanSearch:
     def used_up(self, num_evictions: int) -> str:
         """The limit of the whole run that so many evictions use up, such as `maxEvictions (50)`; empty for none."""
         problem = self.cluster.problem
-        whole = (rule for rule in problem.move_limits if rule.name and (rule.group[problem.evictable] == 0).all())
-        return next((rule.name for rule in whole if rule.limit[0] <= num_evictions), "")
+        whole = (rule for rule in problem.move_limits if (rule.group[problem.evictable] == 0).all())
+        return next((rule.names[0] for rule in whole if rule.limit[0] <= num_evictions and rule.names[0]), "")
 
     @property
     def _is_best_proven(self) -> bool:
@@ -323,7 +323,7 @@ class PlanSearch:
         if most is None:
             return None
         left = most - self._handle.evictor.num_leaving
-        return Allowance(lambda _: True, lambda _: left, name=f"maxEvictions ({most})")
+        return Allowance(lambda _: True, lambda _: left, name_of=always(f"maxEvictions ({most})"))
 
     def _limits(self) -> Limits:
         """Of all plans together, and of trying them out."""
