@@ -211,6 +211,14 @@ class ClusterObjective(ABC):
         del pod
         return ""
 
+    def needs_more_than(self, most: int) -> str | None:
+        """What is left and takes more than `most` evictions in one run, such as `node a needs 3 evictions`.
+
+        Empty where nothing does, None where that is unknown, as by default.
+        """
+        del most
+        return None
+
     def is_in_vain(self, pod: Pod) -> bool:
         """Whether what `pod` leaves for is not reached although it leaves, as things are booked; never by default."""
         del pod

@@ -37,13 +37,22 @@ class StoppingLimits(NamedTuple):
         *others, last = self.names
         return f"{', '.join(others)} and {last}" if others else last
 
-    def rest(self, num_evictions: int) -> str:
-        """How far the rest is after so many evictions; empty where nothing is proven of it."""
+    def rest(self, num_evictions: int, needs_more_than: Callable[[int], str | None]) -> str:
+        """How far the rest is after so many evictions; empty where nothing is proven of it.
+
+        `needs_more_than` has what takes more evictions in one run than a number, None where it is unknown: no number of
+        runs is enough for that, so that none is given.
+        """
         missing = self.least_evictions - num_evictions
         if missing <= 0:
             return ""
-        runs = "" if not self.most_of_run else f" ({counted(-(-missing // self.most_of_run), 'more run')})"
-        return f"the rest needs at least {counted(missing, 'more eviction')}{runs}"
+        text = f"the rest needs at least {counted(missing, 'more eviction')}"
+        large = needs_more_than(self.most_of_run) if self.most_of_run else None
+        if self.most_of_run is None or large is None:
+            return text
+        if large:
+            return f"{text}; {large}, more than {self.text} allows in a run"
+        return f"{text} ({counted(-(-missing // self.most_of_run), 'more run')})"
 
 
 def stopping_limits(

@@ -40,7 +40,7 @@ def test_plan_is_stopped_by_the_order_of_replacements_where_it_gets_further_with
 
     assert stopping is not None
     assert stopping.text == "the order of the replacements (OrderDependentLanding)"
-    assert stopping.rest(1) == "the rest needs at least 1 more eviction"
+    assert stopping.rest(1, lambda most: "") == "the rest needs at least 1 more eviction"
 
 
 def test_two_budgets_are_named_and_how_many_more_stop_the_plan_but_none_that_allows_nothing() -> None:
