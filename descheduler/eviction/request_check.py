@@ -14,7 +14,7 @@ from descheduler.model.verdict import ACCEPTED, Verdict
 from descheduler.plan.bundles import Bundle, Candidate
 from descheduler.plan.moves import Move
 
-__all__ = ["Allowance", "BundlingCheck", "CountingCheck", "PodByPod", "RequestCheck", "allowance_by_pod"]
+__all__ = ["Allowance", "BundlingCheck", "CountingCheck", "PodByPod", "RequestCheck", "allowance_by_pod", "always"]
 
 
 class RequestCheck(Protocol):
@@ -42,25 +42,36 @@ class BundlingCheck(Protocol):
         """The further pods with which it lets `bundle` go; none where it takes no more, or where nothing helps."""
 
 
+def always(name: str) -> Callable[[Hashable], str]:
+    """That the limit on every key is called `name`."""
+    return lambda _: name
+
+
+_UNNAMED = always("")
+
+
 class Allowance(msgspec.Struct, frozen=True):
     """Of the pods with the same key at most `left(key)` may still go. A pod whose key is None does not count.
 
     Where shards of the cluster have to divide that, `divided` is what messages call it; "" where a shard has it alone.
-    `name` is what the goal of a plan calls this limit where it stops the plan; "" where the key has a name, or no
-    policy can change the limit.
+    `name_of` says what the goal of a plan calls the limit on a key where it stops the plan; "" where it is not named,
+    as neither another policy nor a later run gets further.
     """
 
     key_of: Callable[[Pod], Hashable | None]
     left: Callable[[Hashable], int]
     divided: str = ""
-    name: str = ""
+    name_of: Callable[[Hashable], str] = _UNNAMED
 
 
 _Key = TypeVar("_Key", bound=Hashable)
 
 
 def allowance_by_pod(
-    key_of: Callable[[Pod], _Key | None], left: Callable[[_Key, Pod], int], divided: str = "", name: str = ""
+    key_of: Callable[[Pod], _Key | None],
+    left: Callable[[_Key, Pod], int],
+    divided: str = "",
+    name_of: Callable[[_Key], str] = _UNNAMED,
 ) -> Allowance:
     """The allowance of which `left` is found by any of the pods with the key."""
     found: dict[Hashable, tuple[_Key, Pod]] = {}
@@ -71,7 +82,7 @@ def allowance_by_pod(
             found.setdefault(key, (key, pod))
         return key
 
-    return Allowance(noted, lambda key: left(*found[key]), divided, name)
+    return Allowance(noted, lambda key: left(*found[key]), divided, lambda key: name_of(found[key][0]))
 
 
 @runtime_checkable

@@ -69,12 +69,12 @@ class Together:
 class MoveLimit:
     """At most `limit[g]` pods of group g are moved: limits in total, a node, a namespace, a workload.
 
-    `group` is int64[P], `limit` int64[G]. `name` is what whoever set the limit calls it.
+    `group` is int64[P], `limit` int64[G]. `names` are what whoever set the limits calls them, one a group.
     """
 
     group: Ints
     limit: Ints
-    name: str = ""
+    names: tuple[str, ...] = ()
 
     def count(self, pods: Ints) -> Ints:
         """int64[G]: how many of `pods` are of each group."""

@@ -244,7 +244,7 @@ class Planning:
         stopping = self._search.stopping
         if stopping is not None:
             text = f"{'proven best for' if is_proven else 'stopped by'} {stopping.text}"
-            return "; ".join(filter(None, (text, stopping.rest(num_evictions))))
+            return "; ".join(filter(None, (text, stopping.rest(num_evictions, self._objective.needs_more_than))))
         if is_proven:
             return _NONE_FEWER
         if used_up := self._search.used_up(num_evictions):

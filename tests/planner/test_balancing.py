@@ -104,6 +104,17 @@ def test_limits_bind_the_plan(others: Object, name: str) -> None:
     )
 
 
+def test_goal_promises_no_further_runs_where_a_node_needs_more_evictions_than_one_run_may_make() -> None:
+    """No fewer than 3 pods of 1 cpu bring the node to 7."""
+    goal = goal_of(run([pod(f"p{n}", "1") for n in range(10)], policy={"maxNoOfPodsToEvictTotal": 2}))
+
+    assert goal.sentence == (
+        "1 node over target → 1 with 0 evictions; proven best for maxNoOfPodsToEvictTotal (2);"
+        " the rest needs at least 3 more evictions;"
+        " node a needs 3 evictions, more than maxNoOfPodsToEvictTotal (2) allows in a run"
+    )
+
+
 def test_no_pod_leaves_a_node_that_limits_keep_over_its_target() -> None:
     decisions = run([pod(f"p{n}", "1") for n in range(10)], policy={"maxNoOfPodsToEvictPerNode": 2})
 

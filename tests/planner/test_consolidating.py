@@ -165,6 +165,42 @@ def test_a_node_is_left_whose_pods_would_be_scheduled_onto_it_again() -> None:
     )
 
 
+def test_goal_promises_no_further_runs_where_a_node_has_more_pods_than_one_run_may_evict() -> None:
+    pods = [*(pod(f"a{n}", "1", "a") for n in range(3)), pod("bare", "5", "b", owners=[])]
+
+    goal = goal_of(run(pods, nodes=NODES[:2], policy={"maxNoOfPodsToEvictTotal": 2}))
+
+    assert goal.sentence.startswith(
+        "2 nodes in use → 2 with 0 evictions; proven best for maxNoOfPodsToEvictTotal (2);"
+        " the rest needs at least 3 more evictions;"
+        " node a needs 3 evictions, more than maxNoOfPodsToEvictTotal (2) allows in a run"
+    )
+
+
+def test_goal_says_how_many_runs_the_rest_needs_where_each_node_can_be_emptied_in_one() -> None:
+    pods = [*(pod(f"{node}{n}", "1", node) for node in "ab" for n in range(2)), pod("bare", "5", "c", owners=[])]
+
+    goal = goal_of(run(pods, policy={"maxNoOfPodsToEvictTotal": 2}))
+
+    assert goal.sentence == (
+        "3 nodes in use → 2 with 2 evictions; proven best for maxNoOfPodsToEvictTotal (2);"
+        " the rest needs at least 2 more evictions (1 more run)"
+    )
+
+
+def test_goal_names_budgets_of_which_a_later_run_may_have_more_disruptions() -> None:
+    """Without them a and b are emptied, onto c."""
+    pods = [pod("a0", "2", "a", labels={"app": "x"}), pod("b0", "2", "b", labels={"app": "x"}), pod("c0", "5", "c")]
+    budget = make_budget("guard", {"app": "x"}, disruptions_allowed=1)
+
+    goal = goal_of(run([*pods, pod("bare", "1", "c", owners=[])], budgets=(budget,)))
+
+    assert goal.sentence == (
+        "3 nodes in use → 2 with 1 eviction; proven best for PodDisruptionBudget default/guard (1 disruption now);"
+        " the rest needs at least 1 more eviction"
+    )
+
+
 def test_goal_of_a_plan_without_evictions_names_the_budgets_in_the_way() -> None:
     """No plan asks for these pods, so no refusal tells of their budgets."""
     pods = [pod(f"{node}0", cpu, node, labels={"app": node}) for node, cpu in (("a", "2"), ("b", "3"))]

@@ -11,7 +11,7 @@ from descheduler.model.pod import Pod
 from descheduler.optimizer.solving import Solution, solve
 from descheduler.plan.goals import Level
 from descheduler.planner.search import plan_search
-from tests.builders import Object, make_node, make_pod, required_node_affinity
+from tests.builders import Object, make_node, make_pod, required_anti_affinity, required_node_affinity
 from tests.planner.runs import goal_of, run_objective
 
 NODES = [make_node(name, cpu="10") for name in "abc"]
@@ -46,6 +46,54 @@ def test_that_a_node_stays_over_its_target_is_proven_where_its_pods_fit_under_no
 
     assert goal.levels == (Level("nodes over target", 1, 1, 1),)
     assert goal.status == "optimal"
+
+
+PORT: Object = {"spec": {"containers": [{"name": "c", "image": "i", "ports": [{"containerPort": 80, "hostPort": 80}]}]}}
+
+
+@pytest.mark.parametrize(
+    ("of_both", "of_first", "of_other"),
+    [
+        pytest.param(PORT, {}, {}, id="the host port of another pod"),
+        pytest.param({}, {"affinity": required_anti_affinity({"app": "other"})}, {}, id="its own anti-affinity"),
+        pytest.param({}, {}, {"affinity": required_anti_affinity({"app": "first"})}, id="that of another pod"),
+    ],
+)
+def test_nothing_is_proven_of_a_node_that_is_closed_by_a_pod_which_could_leave(
+    of_both: Object, of_first: Object, of_other: Object
+) -> None:
+    """The first pod may run on b alone, where the other one is, for which c has room."""
+    nodes = [make_node(name, cpu="10", labels={"kubernetes.io/hostname": name}) for name in "bc"]
+    first = make_pod(
+        "first",
+        labels={"app": "first"},
+        node="",
+        phase="Pending",
+        node_selector={"kubernetes.io/hostname": "b"},
+        **of_both,
+        **of_first,
+    )
+    other = make_pod("other", labels={"app": "other"}, node="b", **of_both, **of_other)
+
+    goal = goal_of(run_objective("makeRoom", nodes, [first, other]))
+
+    assert (goal.levels[0].after, goal.levels[0].bound) == (1, 0)
+    assert (goal.bound, goal.status) == (None, "feasible")
+    assert "no better plan was found" in goal.sentence
+
+
+def test_nothing_is_proven_of_a_pod_that_follows_another_one_which_could_leave() -> None:
+    nodes = [
+        make_node("a", cpu="10", unschedulable=True, labels={"kubernetes.io/hostname": "a"}),
+        make_node("b", cpu="10", labels={"kubernetes.io/hostname": "b"}),
+    ]
+    term = {"labelSelector": {"matchLabels": {"app": "leader"}}, "topologyKey": "kubernetes.io/hostname"}
+    affinity = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+    pods = [make_pod("leader", labels={"app": "leader"}), make_pod("follower", affinity=affinity)]
+
+    goal = goal_of(run_objective("drainNodes", nodes, pods, args={"nodes": ["a"]}))
+
+    assert (goal.levels[0].after, goal.levels[0].bound, goal.status) == (1, 0, "feasible")
 
 
 def contended() -> tuple[list[Node], list[Pod]]:

@@ -362,3 +362,16 @@ def test_replacements_count_for_spread_where_migration_controller_filters() -> N
 
     assert len(evicted(decisions)) == 1
     assert goal_of(decisions).levels == (Level("violations left", 1, 0, 0),)
+
+
+def test_nothing_is_proven_of_a_pod_whose_only_other_node_is_closed_by_a_pod_that_could_leave() -> None:
+    tainted = make_node("a", cpu="4", taints=["dedicated=x:NoSchedule"])
+    only_b = {"affinity": required_node_affinity("kubernetes.io/hostname", "b")}
+    nodes = [tainted, *(make_node(name, cpu="4", labels={"kubernetes.io/hostname": name}) for name in "bc")]
+    apart = required_anti_affinity({"app": "web"})
+    pods = [make_pod("web", labels={"app": "web"}, **only_b), make_pod("apart", node="b", affinity=apart)]
+
+    goal = goal_of(run(nodes, pods, TAINTS))
+
+    assert goal.levels == (Level("violations left", 1, 1, 0),)
+    assert goal.status == "feasible"

@@ -152,7 +152,13 @@ class BudgetLedger:
             _key(budget): max(0, budget.disruptions_allowed or 0) for budget in self._snapshot.budgets
         }
         allowed[_SEVERAL] = 0
-        return Allowance(self._charged_budget, lambda key: allowed[key] - self._charged[key], "PodDisruptionBudget")
+        names: dict[Hashable, str] = {_key(budget): _name(budget) for budget in self._snapshot.budgets}
+        return Allowance(
+            self._charged_budget,
+            lambda key: allowed[key] - self._charged[key],
+            "PodDisruptionBudget",
+            lambda key: names.get(key, ""),
+        )
 
     def _budgets_of(self, pod: Pod) -> tuple[DisruptionBudget, ...]:
         budgets = self._snapshot.budgets_of(pod)
@@ -253,6 +259,12 @@ class BudgetCheck(PodByPod):
 
 def _key(budget: DisruptionBudget) -> tuple[str, str]:
     return budget.namespace, budget.name
+
+
+def _name(budget: DisruptionBudget) -> str:
+    """How goals of plans call a budget of which more is allowed later on; empty where it allows nothing."""
+    allowed = budget.disruptions_allowed or 0
+    return f"PodDisruptionBudget {budget.key} ({counted(allowed, 'disruption')} now)" if allowed > 0 else ""
 
 
 def _sentence(budget: DisruptionBudget, taken: _Taken) -> str:

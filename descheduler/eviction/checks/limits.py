@@ -101,7 +101,9 @@ class EvictionCounters(msgspec.Struct):
 
     def allowances(self) -> list[Allowance]:
         """What is left of each limit."""
-        return [allowance_by_pod(partial(self._limit_on, limit), self._left) for limit in self.limits.given]
+        return [
+            allowance_by_pod(partial(self._limit_on, limit), self._left, name_of=_name) for limit in self.limits.given
+        ]
 
     def _limit_on(self, limit: EvictionLimit, pod: Pod) -> LimitReached | None:
         return self.limits.at(limit, pod.node_name, pod.namespace)
@@ -115,6 +117,11 @@ class EvictionCounters(msgspec.Struct):
             self.per_node[pod.node_name] += number
         self.per_namespace[pod.namespace] += number
         self.total += number
+
+
+def _name(limit: LimitReached) -> str:
+    """Such as `maxNoOfPodsToEvictTotal (50)`."""
+    return f"{limit.limit.value} ({limit.written})"
 
 
 class LimitCheck(PodByPod):

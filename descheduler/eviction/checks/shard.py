@@ -132,7 +132,8 @@ class _DividedCheck:
         return [*self._inner.allowances(profile_index), *shares]
 
     def _share_of(self, tally: _Tally) -> Allowance:
-        return Allowance(tally.allowance.key_of, lambda key: self._most(tally, key) - tally.used[key])
+        inner = tally.allowance
+        return Allowance(inner.key_of, lambda key: self._most(tally, key) - tally.used[key], name_of=inner.name_of)
 
     def _most(self, tally: _Tally, key: Hashable) -> int:
         return self._shard.share(tally.allowed_to_all(key), f"{tally.allowance.divided}/{key}")

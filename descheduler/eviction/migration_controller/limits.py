@@ -16,7 +16,7 @@ from descheduler.eviction.migration_controller.migrating_pods import MigratingPo
 from descheduler.eviction.migration_controller.surging_pods import can_be_surged
 from descheduler.eviction.migration_controller.workloads import Workloads, allowed_at_once, can_look_up
 from descheduler.eviction.pod_counts import pods_for
-from descheduler.eviction.request_check import Allowance, allowance_by_pod
+from descheduler.eviction.request_check import Allowance, allowance_by_pod, always
 from descheduler.model.groups.workloads import Workload
 from descheduler.model.pod import Owner, Pod
 from descheduler.model.text.counted import counted
@@ -77,7 +77,8 @@ class MigrationLimits:
         for gate, limit, key_of, left in counted_by:
             if limit and gate not in args.skip_eviction_gates:
                 name = f"{gate[0].lower()}{gate[1:]}"
-                yield allowance_by_pod(key_of, left, "" if gate in _OF_ONE_SHARD else name, f"{name} ({limit})")
+                divided = "" if gate in _OF_ONE_SHARD else name
+                yield allowance_by_pod(key_of, left, divided, always(f"{name} ({limit})"))
 
     def _left_globally(self, key: str, pod: Pod) -> int:
         del key

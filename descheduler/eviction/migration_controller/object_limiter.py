@@ -11,7 +11,7 @@ from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.migration_controller.args import MigrationControllerArgs, MigrationObjectLimiter
 from descheduler.eviction.migration_controller.workloads import Workloads, allowed_at_once
 from descheduler.eviction.pod_counts import pods_for
-from descheduler.eviction.request_check import Allowance, allowance_by_pod
+from descheduler.eviction.request_check import Allowance, allowance_by_pod, always
 from descheduler.eviction.undo import Undo
 from descheduler.model.pod import Pod
 from descheduler.model.text.int_or_percent import share_of
@@ -60,7 +60,7 @@ class ObjectLimiter:
 
     def _allowed(self, scope: str, burst: int | str) -> Allowance:
         name = f"objectLimiters.{scope}.burst"
-        return allowance_by_pod(partial(self._key, scope), self._left, name, f"{name} ({burst})")
+        return allowance_by_pod(partial(self._key, scope), self._left, name, always(f"{name} ({burst})"))
 
     def _key(self, scope: str, pod: Pod) -> tuple[str, str] | None:
         return next((key for key, _, _ in self._limits(pod) if key[0] == scope), None)

@@ -165,11 +165,11 @@ class LandingBook:
         with self.without_moves():
             for pod in pods:
                 openings = self._prover(settings[pod]).openings()
-                is_open = openings.open_to(pod)
-                if is_open is None:
+                found_open = openings.open_to(pod)
+                if found_open is None:
                     continue
                 has_room = (openings.taken + openings.need(pod.spec)[:, None] <= openings.capacity).all(axis=0)
-                places = is_open & has_room
+                places = found_open.now & has_room
                 for node in nodes:
                     if places[openings.place_of(node)]:
                         found[node].append(pod)

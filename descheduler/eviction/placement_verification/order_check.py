@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from descheduler.eviction.placement_verification.in_any_order import NOTHING_HELD_BACK, HeldBack
 from descheduler.eviction.placement_verification.placement_verification import verification_args
-from descheduler.eviction.request_check import Allowance, PodByPod
+from descheduler.eviction.request_check import Allowance, PodByPod, always
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.plan.bundles import Bundle, Candidate
 from descheduler.policy.types import Profile
@@ -39,4 +39,4 @@ class OrderCheck(PodByPod):
         """None of what is held back, so that planners do not count on it."""
         if not self._verifies[profile_index] or self._held_back == NOTHING_HELD_BACK:
             return ()
-        return (Allowance(lambda pod: True if self._held_back.has(pod) else None, lambda _: 0, name=_NAME),)
+        return (Allowance(lambda pod: True if self._held_back.has(pod) else None, lambda _: 0, name_of=always(_NAME)),)

@@ -65,10 +65,10 @@ class Evaluator(Protocol):
     def obstacle(self, plugin: str, cycle: Cycle, node: int, bits: int) -> Obstacle:
         """The words for what `plugin` has against `node`."""
 
-    def is_static(self, plugin: str) -> bool:
-        """Whether what `plugin` says of a node stays, whatever is moved."""
+    def lasting_bits(self, plugin: str) -> np.uint32:
+        """The bits of `plugin` that stay on a node, whatever is moved."""
         del plugin
-        return False
+        return np.uint32(0)
 
     def scores(self, evaluation: PodEvaluation) -> ScoreTable:
         """Scores of all feasible nodes, of which there must be one. Raises ScoreError."""
@@ -249,8 +249,7 @@ class PodEvaluation:
         """The nodes that no plugin closes to the pod whatever is moved: all others never take it."""
         is_open = self.asked() & (not self.refusals)
         for name, bits in self.bits.items():
-            if self._scheduler.is_static(name):
-                is_open &= bits == 0
+            is_open &= (bits & self._scheduler.lasting_bits(name)) == 0
         return is_open
 
     @property

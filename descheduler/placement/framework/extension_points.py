@@ -32,6 +32,7 @@ __all__ = [
     "CountingTransformer",
     "FilterPlugin",
     "InteractingPlugin",
+    "LastingPlugin",
     "OpeningPlugin",
     "PartlyUnknownScore",
     "PatchPlugin",
@@ -54,10 +55,12 @@ __all__ = [
     "StartPlugin",
     "UnboundPlugin",
     "UnitPlugin",
+    "lasting_bits",
 ]
 
 ReasonBits = NDArray[np.uint32]
 """A set of a plugin's own reasons a node, one bit each; 0 where the pod passes."""
+_ALL_BITS = np.uint32(2**32 - 1)
 
 
 class PreFilterResult(msgspec.Struct, frozen=True):
@@ -197,6 +200,23 @@ class FilterPlugin(Plugin, Protocol):
 
     def obstacle(self, cycle: Cycle, node: int, bits: int) -> Obstacle:
         """The words for `bits`, which `filter` gave for `node` in this cycle. Reasons are sorted as text."""
+
+
+@runtime_checkable
+class LastingPlugin(FilterPlugin, Protocol):
+    """A filter of which some reasons hang on the pod, its claims and the node alone: no move of other pods ends them.
+
+    `lasting` are the bits of these reasons.
+    """
+
+    lasting: int
+
+
+def lasting_bits(plugin: FilterPlugin) -> np.uint32:
+    """The bits of `plugin` that stay on a node, whatever is moved."""
+    if plugin.is_static:
+        return _ALL_BITS
+    return np.uint32(plugin.lasting if isinstance(plugin, LastingPlugin) else 0)
 
 
 class Conclusion(NamedTuple):

@@ -38,6 +38,7 @@ from descheduler.placement.framework.extension_points import (
     StartPlugin,
     UnboundPlugin,
     UnitPlugin,
+    lasting_bits,
 )
 from descheduler.placement.framework.foreign.plugin import ForeignPlugin
 from descheduler.placement.framework.foreign.rows import guarded_row
@@ -95,7 +96,7 @@ class Scheduler(JoinedInteractions, SchedulerModel):
         self._only_before = frozenset(self._pre_filters) - {*profile.filters}
         self._first_asked = {name: place for place, name in enumerate(profile.pre_filters)}
         self.filters = {name: each for name, each in self._pre_filters.items() if name not in self._only_before}
-        self._static = frozenset(name for name, each in self.filters.items() if each.is_static)
+        self._lasting = {name: lasting_bits(each) for name, each in self.filters.items()}
         self._concluding = {name: each for name, each in self.filters.items() if isinstance(each, ConcludingPlugin)}
         self._spreaders = [each for each in self.filters.values() if isinstance(each, SpreadPlugin)]
         self._ledgers = [each.ledger for each in _those(made, profile.reserves) if isinstance(each, ReservePlugin)]
@@ -335,10 +336,9 @@ class Scheduler(JoinedInteractions, SchedulerModel):
             return None
         mask = evaluation.asked()
         for name, against in evaluation.bits.items():
-            what, opening = self._plugins[name].compares, self.filters.get(name)
-            if what is None or what not in compared:
+            if self._plugins[name].compares not in compared:
                 mask &= against == 0
-            elif isinstance(opening, OpeningPlugin):
+            elif isinstance(opening := self.filters.get(name), OpeningPlugin):
                 mask &= (against == 0) | opening.may_open(evaluation.cycle)
         return mask
 
@@ -355,9 +355,9 @@ class Scheduler(JoinedInteractions, SchedulerModel):
         given = (row.prefers(self.profile) for row in self._plugins.values() if row.prefers is not None)
         return reduce(or_, given, Preference())
 
-    def is_static(self, plugin: str) -> bool:
-        """Whether the plugin says so."""
-        return plugin in self._static
+    def lasting_bits(self, plugin: str) -> np.uint32:
+        """See the protocol."""
+        return self._lasting[plugin]
 
     def obstacle(self, plugin: str, cycle: Cycle, node: int, bits: int) -> Obstacle:
         """In the words of the plugin."""

@@ -8,24 +8,39 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence, Set
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from descheduler.model.pod import Pod, PodSpec
+from descheduler.placement.framework.evaluation import PodEvaluation
 from descheduler.placement.framework.node_parts import NodeParts
+from descheduler.placement.framework.scheduler_model import SchedulerModel
 from descheduler.placement.framework.scheduling_plugin import Compares
 from descheduler.placement.landings.candidates import CandidateMaker
+from descheduler.placement.landings.landing import LandingVerdict
 from descheduler.placement.shadow.node_table import PODS_ROW
 from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
-__all__ = ["Openings"]
+__all__ = ["OpenNodes", "Openings"]
 
 _AMOUNTS = frozenset({Compares.REQUESTS})
 """These follow from the amounts, and change with every move."""
 _ROOM = frozenset(Compares) - {Compares.SPREAD}
 """These change with moves that make room on a node."""
+
+
+class OpenNodes(NamedTuple):
+    """bool[N] each: the nodes that would take a pod `now`, and those that may `ever` do so.
+
+    The latter are all that nothing closes for good. What closes the others now is which pods are where, such as their
+    host ports, affinity and anti-affinity, which moves of these pods may change.
+    """
+
+    now: NDArray[np.bool_]
+    ever: NDArray[np.bool_]
 
 
 class Openings:
@@ -40,7 +55,7 @@ class Openings:
         self._parts = parts
         self._cluster = cluster
         self._candidates = candidates
-        self._open: dict[tuple[PlacementClass, frozenset[Compares], tuple[Pod, ...]], NDArray[np.bool_] | None] = {}
+        self._open: dict[tuple[PlacementClass, frozenset[Compares], tuple[Pod, ...]], OpenNodes | None] = {}
 
     @property
     def nodes(self) -> tuple[str, ...]:
@@ -81,8 +96,8 @@ class Openings:
 
     def open_to(
         self, victim: Pod, counted: Set[Compares] = frozenset(), without: tuple[Pod, ...] = ()
-    ) -> NDArray[np.bool_] | None:
-        """bool[N]: the nodes that would take the replacement of `victim` if they had the room; do not change it.
+    ) -> OpenNodes | None:
+        """The nodes that would take the replacement of `victim` if they had the room; do not change them.
 
         Of everything else they must have enough left now, unless it is `counted` by whoever asks, or once the pods in
         `without` have left, which are the same tuple for all that share them.
@@ -100,25 +115,38 @@ class Openings:
                     for pod in without or (victim,):
                         self._cluster.remove(pod)
                     evaluation = unplaced.evaluate()
-                    self._open[known] = unplaced.scheduler.open_but_for(evaluation, room)
+                    self._open[known] = _open_nodes(unplaced.scheduler, evaluation, room)
             else:
-                self._open[known] = unplaced.scheduler.open_but_for(evaluation, room)
+                self._open[known] = _open_nodes(unplaced.scheduler, evaluation, room)
         return self._open[known]
+
+    def needs_no_node(self, victim: Pod) -> bool:
+        """Whether nothing is created for `victim` once it is evicted, such as where its ReplicaSet has 0 replicas."""
+        candidate = self._candidates.candidate(victim, {})
+        landing = candidate.landing
+        if landing is None or not (candidate.leaves and candidate.is_moved):
+            return False
+        return landing.verdict is LandingVerdict.LANDS and landing.replacement.pod is None
 
     def unit_of_pending(self, pod: Pod) -> str:
         """What a pending pod shares with those without which its scheduler does not place it; empty without any."""
         return self._candidates.unit_of_pending(pod)
 
-    def open_to_pending(self, pod: Pod, others: Sequence[Pod] = ()) -> NDArray[np.bool_] | None:
-        """bool[N]: the nodes that may take a pending pod once others have left them; do not change it.
+    def open_to_pending(self, pod: Pod, others: Sequence[Pod] = ()) -> OpenNodes | None:
+        """The nodes that may take a pending pod once others have left them; do not change them.
 
         `others` are further pending pods, with which it may have to be placed together. None for a pod that no room
         helps, or of which its scheduler's answer is not certain.
         """
         scheduler, evaluation = self._candidates.evaluation_of_pending(pod, others)
-        return None if evaluation is None else scheduler.open_but_for(evaluation, _ROOM)
+        return None if evaluation is None else _open_nodes(scheduler, evaluation, _ROOM)
 
     def refusal_of_pending(self, pod: Pod, others: Sequence[Pod] = ()) -> str:
         """Why its scheduler looks at no node for a pending pod, with `others` as above; empty where it does."""
         _, evaluation = self._candidates.evaluation_of_pending(pod, others)
         return ", ".join(evaluation.refusals[0].short) if evaluation is not None and evaluation.refusals else ""
+
+
+def _open_nodes(scheduler: SchedulerModel, evaluation: PodEvaluation, room: Set[Compares]) -> OpenNodes | None:
+    now = scheduler.open_but_for(evaluation, room)
+    return None if now is None else OpenNodes(now, evaluation.open_for_good())

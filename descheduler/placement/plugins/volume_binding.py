@@ -83,6 +83,7 @@ class VolumeBinding:
 
     name = "VolumeBinding"
     is_static = False
+    lasting = VolumeFault.ELSEWHERE.bit | VolumeFault.VOLUME_LOST.bit
 
     def __init__(self, cluster: ShadowCluster, profile: SchedulerProfile) -> None:
         del profile  # the time-out for binding says nothing about where a pod fits

@@ -285,10 +285,11 @@ class VolcanoScheduler(VolcanoInterplay, SchedulerModel):
                 mask &= against == 0
         return mask
 
-    def is_static(self, plugin: str) -> bool:
-        """Whether a filter of kube-scheduler says so."""
+    def lasting_bits(self, plugin: str) -> np.uint32:
+        """See the protocol; a filter of kube-scheduler has such bits, and no other plugin."""
         filters = self._live.opened_last.accounts.get(_PREDICATES)
-        return isinstance(filters, KubeFilters) and plugin in filters.names and filters.is_static(plugin)
+        is_filter = isinstance(filters, KubeFilters) and plugin in filters.names
+        return filters.lasting_bits(plugin) if is_filter else super().lasting_bits(plugin)
 
     def origin_of(self, plugin: str) -> str:
         """The plugin of Volcano and its tier."""

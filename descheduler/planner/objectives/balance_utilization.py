@@ -13,7 +13,7 @@ from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
-from descheduler.optimizer.arrays import PENDING
+from descheduler.optimizer.arrays import PENDING, Floats
 from descheduler.optimizer.objective import Objective
 from descheduler.optimizer.objectives.balance_utilization import BalanceUtilization
 from descheduler.optimizer.objectives.balance_utilization.cover import smallest_cover
@@ -156,6 +156,20 @@ class BalanceUtilizationObjective(ClusterObjective):
         numbers = f"{len(refused):,} of {counted(len(pods), 'pod')}"
         return f"node {name} {self.left_text}: {numbers} cannot be evicted ({why_most_are_refused(refused)})"
 
+    def needs_more_than(self, most: int) -> str:
+        """A node over its target which that many of its pods do not bring under it, but more do."""
+        numbers = ((name, self._fewest_evictions(name)) for name in sorted(self._over()))
+        large = (f"node {name} needs {counted(number, 'eviction')}" for name, number in numbers if number > most)
+        return next(large, "")
+
+    def _fewest_evictions(self, name: str) -> int:
+        """How many pods bring a node under its target at least; 0 where no pods do."""
+        pods = self._view.active_pods_on(name)
+        kept = {id(pod) for pod, _ in refused_by_filters(pods, self._evictor)}
+        excess, need = self._excess_and_needs(name, [pod for pod in pods if id(pod) not in kept])
+        cover = smallest_cover(excess, need, np.ones(len(need), dtype=np.int64)) if len(need) else None
+        return 0 if cover is None else cover.bound
+
     def why_not(self, pod: Pod) -> str:
         """What became of its node."""
         name = pod.node_name
@@ -190,15 +204,24 @@ class BalanceUtilizationObjective(ClusterObjective):
 
     def _cover(self, node: int, may_leave: Callable[[int], bool]) -> list[int]:
         """Pods that bring a node under its target as things are booked; none where no pods do."""
-        cluster, usage = self._cluster, self._known(self._cluster.nodes[node])
+        cluster = self._cluster
+        pods = [pod for pod in np.flatnonzero(cluster.problem.assignment == node).tolist() if may_leave(pod)]
+        excess, need = self._excess_and_needs(cluster.nodes[node], [cluster.pods[pod] for pod in pods])
+        if not len(excess) or not pods:
+            return []
+        cover = smallest_cover(excess, need, cluster.problem.cost[pods])
+        return [] if cover is None else [pods[row] for row in cover.chosen]
+
+    def _excess_and_needs(self, name: str, pods: Sequence[Pod]) -> tuple[Floats, Floats]:
+        """By how much a node is over its target, float64[R], and what of that `pods` need, float64[P, R].
+
+        Of the resources alone of which it is over.
+        """
+        usage = self._known(name)
         excess = usage.taken - self._targets.ceilings(usage.resources, usage.allocatable)
         over = np.flatnonzero(excess > 0)
-        pods = [pod for pod in np.flatnonzero(cluster.problem.assignment == node).tolist() if may_leave(pod)]
-        if not len(over) or not pods:
-            return []
-        need = np.array([self._usage.need(cluster.pods[pod])[over] for pod in pods], dtype=np.float64)
-        cover = smallest_cover(excess[over].astype(np.float64), need, cluster.problem.cost[pods])
-        return [] if cover is None else [pods[row] for row in cover.chosen]
+        need = np.array([self._usage.need(pod)[over] for pod in pods], dtype=np.float64).reshape(len(pods), len(over))
+        return excess[over].astype(np.float64), need
 
     def parts(self, cluster: ClusterProblem, moves: Sequence[Reassignment]) -> Iterator[Part]:
         """The moves off each node that was over its target; others only make room for these."""

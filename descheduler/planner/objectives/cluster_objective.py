@@ -59,7 +59,7 @@ class ClusterObjective(ABC):
     """Whether such bundles are asked for in several orders where less comes of them than planned."""
 
     lets_go_nowhere = False
-    """Whether disposable pods may leave although no node takes their replacements."""
+    """Whether pods may leave for no node: disposable ones, and those for which no pod is created."""
 
     is_planned_further = False
     """Whether what is left of a plan is planned again on top of what is granted of it: others spoil its groups."""
@@ -112,6 +112,11 @@ class ClusterObjective(ABC):
     def tells_gpus_apart(self) -> bool:
         """Whether the plan is about single GPUs of nodes; not if not overridden."""
         return False
+
+    @property
+    def places_nowhere(self) -> bool:
+        """Whether plans have such pods leave for nowhere, and bounds count with that; those over single GPUs do not."""
+        return self.lets_go_nowhere and not self.tells_gpus_apart
 
     def counts_pod(self, pod: Pod) -> bool:
         """Whether a pod on a node is one of those that the plan moves, or that have to stay; all if not overridden."""
@@ -220,6 +225,14 @@ class ClusterObjective(ABC):
         """Why a pod without a node is none of those that the objective is for; empty where it is for no such pods."""
         del pod
         return ""
+
+    def needs_more_than(self, most: int) -> str | None:
+        """What is left and takes more than `most` evictions in one run, such as `node a needs 3 evictions`.
+
+        Empty where nothing does, None where that is unknown, as by default.
+        """
+        del most
+        return None
 
     def is_in_vain(self, pod: Pod) -> bool:
         """Whether what `pod` leaves for is not reached although it leaves, as things are booked; never by default."""

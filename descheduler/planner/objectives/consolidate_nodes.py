@@ -270,6 +270,12 @@ class ConsolidateNodesObjective(ClusterObjective):
         blocked = self._blocked(name, self._asked_for)
         return f"node {name} is not {self.verb}{f': {blocked}' if blocked else ' in any plan that was found'}"
 
+    def needs_more_than(self, most: int) -> str:
+        """A node in use with more pods than that, all of which can be evicted, one of the fewest pods."""
+        sizes = sorted((self._in_use.num_pods(name), name) for name in self._used() - self._protected)
+        large = (each for each in sizes if each[0] > most and not self._blocked(each[1], self._evictor.filter))
+        return next((f"node {name} needs {counted(number, 'eviction')}" for number, name in large), "")
+
     def _in_the_way(self, node: str) -> str:
         """The first pod of a node that the filters reject, else the first that limits and budgets keep; "" for none."""
         return self._blocked(node, self._evictor.filter) or self._blocked(node, self._asked_for)

@@ -14,10 +14,10 @@ from descheduler.model.node import HOSTNAME_LABEL
 from descheduler.model.pod import Pod
 from descheduler.optimizer.arrays import Bools, Ints
 from descheduler.placement.framework.scheduling_plugin import Compares
-from descheduler.placement.landings.openings import Openings
+from descheduler.placement.landings.openings import Openings, OpenNodes
 from descheduler.planner.problem.anti_affinity_rules import terms_against_own_kind
 
-__all__ = ["AllowedNodes", "AskingOrder", "PodRows"]
+__all__ = ["AllowedNodes", "AskingOrder", "OpenRows", "PodRows"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,56 +37,66 @@ class AskingOrder:
     looks_at_devices: bool
 
 
-class PodRows(NamedTuple):
-    """`row_of` pods that may be moved, None where the replacement lands nowhere for certain.
+class OpenRows(NamedTuple):
+    """The row in `allowed` of a pod's nodes that are open `now`, and in `ever_allowed` of those that may `ever` be."""
 
-    There was no time to ask about the `unasked` ones among them: their row is open everywhere.
+    now: int
+    ever: int
+
+
+class PodRows(NamedTuple):
+    """`rows_of` pods that may be moved, None where the replacement lands nowhere for certain.
+
+    For the `unreplaced` ones among these nothing is created. There was no time to ask about the `unasked` ones: their
+    row is open everywhere.
     """
 
-    row_of: Mapping[Pod, int | None]
+    rows_of: Mapping[Pod, OpenRows | None]
     unasked: Sequence[Pod]
+    unreplaced: Sequence[Pod]
 
 
 class AllowedNodes:
-    """The rows of `allowed` over the nodes at `columns` of `openings`. Pods share one to which the same are open.
-
-    Row 0 is open nowhere.
-    """
+    """Which of the nodes at `columns` of `openings` are open to pods. Pods share a row to which the same are open."""
 
     def __init__(self, openings: Openings, columns: Ints, asking: AskingOrder) -> None:
         self._openings = openings
         self._asking = asking
         self._counted = frozenset({Compares.SPREAD} if asking.looks_at_devices else {Compares.SPREAD, Compares.PARTS})
-        self._columns = columns
-        self._rows: dict[bytes, int] = {}
-        self._known: dict[int, tuple[Bools, int]] = {}
-        """By id of a mask, which lives as long as it is known here: the id of one that is gone is given to others."""
+        self._everywhere = np.ones(len(openings.nodes), dtype=bool)
+        self._now, self._ever = _Rows(columns), _Rows(columns)
         self._unions: dict[tuple[int, int], tuple[Bools, Bools, Bools]] = {}
         """By the ids of two masks their union, and both."""
-        self._masks: list[Bools] = [np.zeros(len(columns), dtype=bool)]
 
     @property
     def allowed(self) -> Bools:
-        """bool[K, N]."""
-        return np.array(self._masks)
+        """bool[K, N]: the nodes that are open now."""
+        return self._now.array
+
+    @property
+    def ever_allowed(self) -> Bools:
+        """bool[K', N]: those that may ever be open."""
+        return self._ever.array
 
     def asked(self, placed: Iterable[Pod], may_leave: Sequence[Pod]) -> PodRows:
-        """The rows of the `placed` pods that `may_leave`."""
+        """The rows of those of the `placed` pods that `may_leave`."""
         later = self._later(placed, may_leave)
         in_order = sorted(may_leave, key=lambda pod: later[pod.node_name])
         to_ask = [pod for pod in in_order if later[pod.node_name] < math.inf]
         mates = _mates_on_hosts(to_ask)
         in_time = takewhile(lambda numbered: self._asking.may_go_on(numbered[0]), enumerate(to_ask))
-        row_of = {pod: self._row_with(pod, mates.get(pod, ())) for _, pod in in_time}
-        unasked = to_ask[len(row_of) :]
-        if len(row_of) < len(in_order):
-            everywhere = self._row_of_columns(np.ones(len(self._columns), dtype=bool))
-            row_of.update(dict.fromkeys(in_order[len(row_of) :], everywhere))
-        return PodRows(row_of, unasked)
+        rows_of = {pod: self._rows_with(pod, mates.get(pod, ())) for _, pod in in_time}
+        unasked = to_ask[len(rows_of) :]
+        if len(rows_of) < len(in_order):
+            everywhere = self._rows_of(OpenNodes(self._everywhere, self._everywhere))
+            rows_of.update(dict.fromkeys(in_order[len(rows_of) :], everywhere))
+        closed = (pod for pod, rows in rows_of.items() if rows is None)
+        return PodRows(rows_of, unasked, [pod for pod in closed if self._openings.needs_no_node(pod)])
 
-    def row_of_pending(self, pod: Pod, others: Sequence[Pod]) -> int | None:
-        """The row of a pending pod, which may be placed together with `others`; None where no move helps it."""
-        return self._row_of(self._openings.open_to_pending(pod, others))
+    def rows_of_pending(self, pod: Pod, others: Sequence[Pod]) -> OpenRows | None:
+        """The rows of a pending pod, which may be placed together with `others`; None where no move helps it."""
+        found = self._openings.open_to_pending(pod, others)
+        return None if found is None else self._rows_of(found)
 
     def _later(self, placed: Iterable[Pod], may_leave: Collection[Pod]) -> Mapping[str, float]:
         """By node of the placed pods the order in which it is asked about its own."""
@@ -95,20 +105,40 @@ class AllowedNodes:
             later.update((pod.node_name, math.inf) for pod in set(placed).difference(may_leave))
         return later
 
-    def _row_with(self, pod: Pod, mates: tuple[Pod, ...]) -> int | None:
-        """The row of a pod; None for one whose replacement lands nowhere for certain.
+    def _rows_with(self, pod: Pod, mates: tuple[Pod, ...]) -> OpenRows | None:
+        """The rows of a pod; None for one whose replacement lands nowhere for certain.
 
         Nodes are open to it from which `mates`, itself among them, may leave: a rule counts who is there.
         """
-        mask = self._openings.open_to(pod, self._counted)
+        found = self._openings.open_to(pod, self._counted)
         later = self._openings.open_to(pod, self._counted, mates) if len(mates) > 1 else None
-        if mask is None or later is None:
-            return self._row_of(mask)
-        return self._row_of(self._unions.setdefault((id(mask), id(later)), (mask | later, mask, later))[0])
+        if found is None or later is None:
+            return None if found is None else self._rows_of(found)
+        known = id(found.now), id(later.now)
+        union, *_ = self._unions.setdefault(known, (found.now | later.now, found.now, later.now))
+        return self._rows_of(found._replace(now=union))
 
-    def _row_of(self, mask: Bools | None) -> int | None:
-        if mask is None:
-            return None
+    def _rows_of(self, found: OpenNodes) -> OpenRows:
+        return OpenRows(self._now.row_of(found.now), self._ever.row_of(found.ever))
+
+
+class _Rows:
+    """Masks of nodes, each once, over the nodes at `columns`. Row 0 is open nowhere."""
+
+    def __init__(self, columns: Ints) -> None:
+        self._columns = columns
+        self._rows: dict[bytes, int] = {}
+        self._known: dict[int, tuple[Bools, int]] = {}
+        """By id of a mask, which lives as long as it is known here: the id of one that is gone is given to others."""
+        self._masks: list[Bools] = [np.zeros(len(columns), dtype=bool)]
+
+    @property
+    def array(self) -> Bools:
+        """bool[K, N]."""
+        return np.array(self._masks)
+
+    def row_of(self, mask: Bools) -> int:
+        """The row of a mask of all nodes."""
         if id(mask) not in self._known:
             self._known[id(mask)] = mask, self._row_of_columns(mask[self._columns])
         return self._known[id(mask)][1]

@@ -6,6 +6,7 @@ import copy
 import dataclasses
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence, Set
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,14 +21,21 @@ from descheduler.optimizer.arrays import PENDING, Bools, Ints
 from descheduler.optimizer.problem import Problem, make_problem
 from descheduler.plan.moves import PodIdentity, identity_of
 from descheduler.planner.args import DisruptionCost
-from descheduler.planner.problem.allowed_nodes import AllowedNodes, AskingOrder
+from descheduler.planner.problem.allowed_nodes import AllowedNodes, AskingOrder, OpenRows
 from descheduler.planner.problem.anti_affinity_rules import anti_affinity_rules
 from descheduler.planner.problem.disruption_cost import disruption_costs
 from descheduler.planner.problem.move_limits import move_limits
 from descheduler.planner.problem.pod_needs import needs_of
 from descheduler.planner.problem.spread_rules import spread_rules
 
-__all__ = ["ClusterProblem", "cluster_problem"]
+__all__ = ["ClusterProblem", "EverOpen", "cluster_problem"]
+
+
+class EverOpen(NamedTuple):
+    """The nodes that may ever be open to pods, as `pod_class` and `allowed` of a problem have those that are now."""
+
+    pod_class: Ints
+    allowed: Bools
 
 
 class ClusterProblem:
@@ -36,6 +44,8 @@ class ClusterProblem:
     A node whose devices are told apart is there with each choice of them, several times under its name.
     `allocatable` is int64[N, R]. `problem.capacity` is what of it pods may request, without what Reservations hold.
     Of `unasked` pods it is unknown which nodes are open to them: in `problem` all are, which is for bounds alone.
+    Pods that `goes_nowhere` has may leave although no node takes a replacement, or because none is created.
+    `ever_open` has also the nodes that moves of others may open to pods; None where they open none.
     """
 
     def __init__(
@@ -46,6 +56,8 @@ class ClusterProblem:
         resources: Sequence[str],
         allocatable: Ints,
         unasked: Set[PodIdentity] = frozenset(),
+        goes_nowhere: Set[PodIdentity] = frozenset(),
+        ever_open: EverOpen | None = None,
     ) -> None:
         self.problem = problem
         self.pods = tuple(pods)
@@ -53,6 +65,21 @@ class ClusterProblem:
         self.resources = tuple(resources)
         self.allocatable = allocatable
         self.unasked = unasked
+        self.goes_nowhere = goes_nowhere
+        self._ever_open = ever_open
+
+    def with_all_openable(self) -> ClusterProblem:
+        """The same where each pod may be moved to every node that moves of others may open to it, for bounds.
+
+        Itself where these open none.
+        """
+        problem, ever = self.problem, self._ever_open
+        if ever is None:
+            return self
+        now, later = np.unique(np.stack((problem.pod_class, ever.pod_class)), axis=1)
+        if np.array_equal(problem.allowed[now], ever.allowed[later]):
+            return self
+        return self._of(dataclasses.replace(problem, pod_class=ever.pod_class, allowed=ever.allowed))
 
     def cost_of(self, pod: Pod) -> int:
         """What the eviction of one of `pods` costs. Raises KeyError for others."""
@@ -147,7 +174,7 @@ def cluster_problem(
     pending: Sequence[Pod],
     most: Allowance | None,
     holds_first: bool,
-    is_disposable: Callable[[Pod], bool],
+    is_disposable: Callable[[Pod], bool] | None,
 ) -> ClusterProblem:
     """The problem of moving pods of `nodes` among them, as the cluster is with everything that is booked.
 
@@ -156,7 +183,7 @@ def cluster_problem(
     pending:       pods without a node, which are placed too.
     most:          evictions of the planner at most, beside what limits and budgets leave.
     holds_first:   whether room is held for replacements while their pods are still there.
-    is_disposable: pods that may be moved although their replacement lands nowhere.
+    is_disposable: pods that may be moved although their replacement lands nowhere; None where every pod needs a node.
 
     Rules are: required anti-affinity and topology spread of pods among their own kind, and what limits and budgets
     leave; everything else that stands between pods counts as it is now.
@@ -173,8 +200,9 @@ def cluster_problem(
     held = _held_by_others(openings.taken[:, columns].T, need, assignment)
     allowed_nodes = AllowedNodes(openings, columns, asking)
     asked = allowed_nodes.asked(placed, [pod for pod in placed if _may_leave(pod, evictor, handle.view)])
-    rows = _rows(placed, asked.row_of, is_disposable)
-    rows += [allowed_nodes.row_of_pending(pod, pending) for pod in pending]
+    goes_nowhere = {*asked.unreplaced, *(filter(is_disposable, asked.rows_of) if is_disposable else ())}
+    rows = _rows(placed, asked.rows_of, goes_nowhere if is_disposable else ())
+    rows += [allowed_nodes.rows_of_pending(pod, pending) for pod in pending]
     problem = make_problem(
         # What no node has fits nowhere, however much it is: problems take no numbers as large as pods may request.
         np.minimum(need, allocatable.max(axis=0, initial=0) + 1),
@@ -182,7 +210,7 @@ def cluster_problem(
         assignment,
         evictable=np.array([row is not None for row in rows], dtype=bool),
         cost=disruption_costs(pods, weights, handle.view, handle.now, prover.ends_owner),
-        pod_class=np.array([row or 0 for row in rows], dtype=np.int64),
+        pod_class=np.array([0 if row is None else row.now for row in rows], dtype=np.int64),
         allowed=allowed_nodes.allowed,
         rules=[
             *anti_affinity_rules(pods, nodes),
@@ -192,7 +220,10 @@ def cluster_problem(
     )
     names = [node.name for node in nodes]
     unasked = frozenset(map(identity_of, asked.unasked))
-    return ClusterProblem(problem, pods, names, openings.resources, allocatable, unasked)
+    ever_class = np.array([0 if row is None else row.ever for row in rows], dtype=np.int64)
+    ever_open = EverOpen(ever_class, allowed_nodes.ever_allowed)
+    leaving = frozenset(map(identity_of, goes_nowhere))
+    return ClusterProblem(problem, pods, names, openings.resources, allocatable, unasked, leaving, ever_open)
 
 
 def _assignment(placed: Sequence[Pod], num_pending: int, nodes: Sequence[Node]) -> Ints:
@@ -228,7 +259,8 @@ def _may_leave(pod: Pod, evictor: PluginEvictor, view: ClusterView) -> bool:
 
 
 def _rows(
-    placed: Sequence[Pod], row_of: Mapping[Pod, int | None], is_disposable: Callable[[Pod], bool]
-) -> list[int | None]:
-    """The class of each pod that may be moved; None for one that stays, as where it lands nowhere and has to land."""
-    return [0 if pod in row_of and row_of[pod] is None and is_disposable(pod) else row_of.get(pod) for pod in placed]
+    placed: Sequence[Pod], rows_of: Mapping[Pod, OpenRows | None], goes_nowhere: Container[Pod]
+) -> list[OpenRows | None]:
+    """The rows of each pod that may be moved; None for one that stays, as where it lands nowhere and has to land."""
+    nowhere = OpenRows(0, 0)
+    return [rows_of.get(pod) or (nowhere if pod in goes_nowhere else None) for pod in placed]

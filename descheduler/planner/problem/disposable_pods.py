@@ -1,4 +1,7 @@
-"""Pods that may be evicted although no node takes their replacement: they go nowhere, which is one node more."""
+"""Pods that may be evicted although no node takes a replacement: they go nowhere, which is one node more.
+
+They are disposable, or their owner creates no pod for them.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +13,8 @@ import numpy as np
 from descheduler.eviction.placement_verification.placement_verification import verification_args
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.pod import Pod
-from descheduler.optimizer.arrays import PENDING
 from descheduler.optimizer.rules import MoveLimit, Rule
+from descheduler.plan.moves import identity_of
 from descheduler.planner.problem.cluster_problem import ClusterProblem
 from descheduler.policy.shared_args import compile_selector
 
@@ -30,14 +33,12 @@ def disposable_pods(handle: StrategyHandle) -> Callable[[Pod], bool]:
     return lambda pod: selector is not None and selector.matches(pod.labels)
 
 
-def with_nowhere(cluster: ClusterProblem, is_disposable: Callable[[Pod], bool]) -> ClusterProblem:
-    """`cluster` with the node NOWHERE after all others, open to disposable pods alone; as it is where it has none."""
-    problem = cluster.problem
-    placed = np.flatnonzero(problem.assignment != PENDING).tolist()
-    disposable = np.array([number for number in placed if is_disposable(cluster.pods[number])], dtype=np.int64)
-    if not len(disposable):
+def with_nowhere(cluster: ClusterProblem) -> ClusterProblem:
+    """`cluster` with the node NOWHERE after all others, open to pods that go nowhere; as it is where it has none."""
+    if not cluster.goes_nowhere:
         return cluster
-    found = disposable[problem.evictable[disposable]]
+    problem = cluster.problem
+    found = np.flatnonzero([identity_of(pod) in cluster.goes_nowhere for pod in cluster.pods])
     classes, of_found = np.unique(problem.pod_class[found], return_inverse=True)
     rows = problem.allowed[classes]
     allowed = np.block(
@@ -48,7 +49,7 @@ def with_nowhere(cluster: ClusterProblem, is_disposable: Callable[[Pod], bool]) 
     )
     pod_class = problem.pod_class.copy()
     pod_class[found] = len(problem.allowed) + of_found.reshape(-1)
-    room = _AMPLE * problem.need[disposable].sum(axis=0, keepdims=True)
+    room = _AMPLE * problem.need[found].sum(axis=0, keepdims=True)
     extended = dataclasses.replace(
         problem,
         capacity=np.vstack((problem.capacity, room)),
@@ -58,7 +59,9 @@ def with_nowhere(cluster: ClusterProblem, is_disposable: Callable[[Pod], bool]) 
     )
     allocatable = np.vstack((cluster.allocatable, room))
     nodes = [*cluster.nodes, NOWHERE]
-    return ClusterProblem(extended, cluster.pods, nodes, cluster.resources, allocatable, cluster.unasked)
+    return ClusterProblem(
+        extended, cluster.pods, nodes, cluster.resources, allocatable, cluster.unasked, cluster.goes_nowhere
+    )
 
 
 def _with_no_domain(rule: Rule) -> Rule:

@@ -8,7 +8,6 @@ import numpy as np
 
 from descheduler.eviction.request_check import Allowance
 from descheduler.model.pod import Pod
-from descheduler.model.verdict import LimitReached
 from descheduler.optimizer.rules import MoveLimit
 
 __all__ = ["move_limits"]
@@ -27,10 +26,5 @@ def _limit(pods: Sequence[Pod], num_placed: int, allowance: Allowance) -> MoveLi
     keys = (allowance.key_of(pod) if number < num_placed else None for number, pod in enumerate(pods))
     group = [-1 if key is None else groups.setdefault(key, len(groups)) for key in keys]
     limit = [min(max(allowance.left(key), 0), num_placed) for key in groups] or [0]
-    return MoveLimit(np.array(group, dtype=np.int64), np.array(limit, dtype=np.int64), allowance.name or _name(groups))
-
-
-def _name(keys: Iterable[Hashable]) -> str:
-    """Such as `maxNoOfPodsToEvictTotal (50)`; empty for what is not a limit of the policy, such as a budget."""
-    known = [key for key in keys if isinstance(key, LimitReached)]
-    return f"{known[0].limit.value} ({known[0].written})" if known else ""
+    names = tuple(map(allowance.name_of, groups)) or ("",)
+    return MoveLimit(np.array(group, dtype=np.int64), np.array(limit, dtype=np.int64), names)

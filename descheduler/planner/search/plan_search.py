@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from descheduler.eviction.request_check import Allowance
+from descheduler.eviction.request_check import Allowance, always
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.node import Node
 from descheduler.optimizer.arrays import PENDING, Ints
@@ -29,7 +29,7 @@ from descheduler.planner.problem.disposable_pods import disposable_pods, with_no
 from descheduler.planner.problem.disruption_cost import most_of_ties
 from descheduler.planner.search.last_plan import PlannedTargets
 from descheduler.planner.search.refusals import Refusals
-from descheduler.planner.search.stopping_limits import stopping_limits
+from descheduler.planner.search.stopping_limits import StoppingLimits, stopping_limits
 from descheduler.planner.search.trials import PlanOver, Trial, Trials
 
 __all__ = ["PlanSearch"]
@@ -70,7 +70,9 @@ class PlanSearch:
     `against` says of pods why they were refused, or by `poor` why their moves are not worth it. `on_progress` is told
     the figure of the best plan so far and how many evictions it has. No plan has less than `bound`
     (figure, cost), and none that reaches its figure has fewer than `least_evictions`; 0 where nothing is proven.
-    Bounds are of `all_moves`, plans of `cluster`, which is without what was refused; both are without `closed` nodes.
+    Plans are of `cluster`, which is `all_moves` without what was refused. Bounds also count nodes as open that moves of
+    others may open, which plans do not: so the best plan over these arrays may not be the best of all. Neither counts
+    `closed` nodes as open.
     """
 
     def __init__(
@@ -97,14 +99,22 @@ class PlanSearch:
         self.against: dict[PodIdentity, str] = {}
         self.plans: list[Solution] = []
         self.trials: list[Trial] = []
-        self.all_moves = self._with_all_moves()
+        booked = self._as_booked()
+        self.all_moves = self._with_places(booked)
         self.cluster = self._refusals.without_refused(self.all_moves)
         self.against.update(dict.fromkeys(self.all_moves.unasked, _UNASKED))
-        problem, stated = self._whole(self.all_moves)
-        self.bound = objective.bound_of(stated.prepare(problem).bound())
-        figure, self.least_evictions = self._fewest(problem, objective=stated)
-        self.bound = self.bound[0], max(self.bound[1], _cost_of_cheapest(problem, self.least_evictions))
-        self.stopping = stopping_limits(problem, figure, partial(self._fewest, objective=stated))
+        self.bound, self.least_evictions = (0, 0), 0
+        self.stopping: StoppingLimits | None = None
+        if objective.places_nowhere or not booked.goes_nowhere:
+            self._prove(booked)
+
+    def _prove(self, booked: ClusterProblem) -> None:
+        """Notes what no plan is better than, and which limits keep plans from more."""
+        problem, stated = self._whole(self._with_places(booked.with_all_openable()))
+        figure, cost = self._objective.bound_of(stated.prepare(problem).bound())
+        fewest, self.least_evictions = self._fewest(problem, objective=stated)
+        self.bound = figure, max(cost, _cost_of_cheapest(problem, self.least_evictions))
+        self.stopping = stopping_limits(problem, fewest, partial(self._fewest, objective=stated))
 
     def run(self, last: PlannedTargets) -> None:
         """Goes on until nothing is left to gain, or the limits are reached; begins with the `last` plan's targets.
@@ -178,8 +188,8 @@ class PlanSearch:
         """The limit of the whole run that so many evictions use up, such as `maxEvictions (50)`; empty for none."""
         problem = self.all_moves.problem
         leaving = problem.evictable & (problem.assignment != PENDING)
-        whole = (rule for rule in problem.move_limits if rule.name and (rule.group[leaving] == 0).all())
-        return next((rule.name for rule in whole if rule.limit[0] <= num_evictions), "")
+        whole = (rule for rule in problem.move_limits if (rule.group[leaving] == 0).all())
+        return next((rule.names[0] for rule in whole if rule.limit[0] <= num_evictions and rule.names[0]), "")
 
     @property
     def _is_best_proven(self) -> bool:
@@ -257,7 +267,7 @@ class PlanSearch:
         """
         if self._budget.is_over or not (self._objective.is_planned_further and self._objective.figure()):
             return None
-        cluster = self._refusals.without_refused(self._with_all_moves())
+        cluster = self._refusals.without_refused(self._with_places(self._as_booked()))
         share = _AGAIN_SHARE if targets else min(_LATER_SHARE, _SHARE_OF_POD_LEFT * self._objective.figure())
         hint = cluster.assignment_with(targets)
         return self._solve(cluster, *self._whole(cluster), self._budget.share(share), hint, 1), cluster
@@ -281,30 +291,32 @@ class PlanSearch:
             return True
         return self.is_proven(trial.figure, trial.cost, trial.num_evictions)
 
-    def _with_all_moves(self) -> ClusterProblem:
+    def _as_booked(self) -> ClusterProblem:
         """The cluster as it is with everything that is booked."""
         args, handle, objective = self._args, self._handle, self._objective
-        by_gpu = objective.tells_gpus_apart
-        cluster = cluster_problem(
+        return cluster_problem(
             handle,
             self._nodes,
             AskingOrder(
                 order=objective.asked_later,
                 by_whole_nodes=objective.empties_nodes,
                 may_go_on=self._asks_until(),
-                looks_at_devices=not by_gpu,
+                looks_at_devices=not objective.tells_gpus_apart,
             ),
             weights=args.disruption_cost,
             counts=objective.counts_pod,
             pending=objective.pending(),
             most=self._most_evictions(),
             holds_first=args.choose_nodes,
-            is_disposable=self._is_disposable if objective.lets_go_nowhere else lambda pod: False,
+            is_disposable=self._is_disposable if objective.lets_go_nowhere else None,
         )
-        if by_gpu:
-            cluster = with_gpus(cluster, handle.evictor.prover().openings())
-        elif objective.lets_go_nowhere:
-            cluster = with_nowhere(cluster, self._is_disposable)
+
+    def _with_places(self, cluster: ClusterProblem) -> ClusterProblem:
+        """`cluster` with the places that are no nodes, choices of GPUs or NOWHERE, and without `closed` nodes."""
+        if self._objective.tells_gpus_apart:
+            cluster = with_gpus(cluster, self._handle.evictor.prover().openings())
+        elif self._objective.lets_go_nowhere:
+            cluster = with_nowhere(cluster)
         is_closed = np.array([bool(self.closed.why(name)) for name in cluster.nodes], dtype=bool)
         return cluster.without_moves([(range(len(cluster.pods)), is_closed)] if is_closed.any() else ())
 
@@ -320,7 +332,7 @@ class PlanSearch:
         if most is None:
             return None
         left = most - self._handle.evictor.num_leaving
-        return Allowance(lambda _: True, lambda _: left, name=f"maxEvictions ({most})")
+        return Allowance(lambda _: True, lambda _: left, name_of=always(f"maxEvictions ({most})"))
 
     def _limits(self) -> Limits:
         """Of all plans together, and of trying them out."""

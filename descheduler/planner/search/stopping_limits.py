@@ -1,4 +1,4 @@
-"""Which limits of the policy keep plans from an objective, and how far it is without them."""
+"""Which limits of the policy and budgets keep plans from an objective, and how far it is without them."""
 
 from __future__ import annotations
 
@@ -10,12 +10,15 @@ from typing import NamedTuple
 import numpy as np
 
 from descheduler.model.text.counted import counted
+from descheduler.optimizer.arrays import Ints
 from descheduler.optimizer.problem import Problem
 from descheduler.optimizer.rules import MoveLimit
 
 __all__ = ["StoppingLimits", "stopping_limits"]
 
 _RunLimit = re.compile(r"\((\d+)\)$")
+_MOST_NAMED = 2
+"""Limits of one kind that are named, such as budgets."""
 
 
 class StoppingLimits(NamedTuple):
@@ -31,15 +34,25 @@ class StoppingLimits(NamedTuple):
     @property
     def text(self) -> str:
         """Such as `maxNoOfPodsToEvictTotal (50)`."""
-        return " and ".join(self.names)
+        *others, last = self.names
+        return f"{', '.join(others)} and {last}" if others else last
 
-    def rest(self, num_evictions: int) -> str:
-        """How far the rest is after so many evictions; empty where nothing is proven of it."""
+    def rest(self, num_evictions: int, needs_more_than: Callable[[int], str | None]) -> str:
+        """How far the rest is after so many evictions; empty where nothing is proven of it.
+
+        `needs_more_than` has what takes more evictions in one run than a number, None where it is unknown: no number of
+        runs is enough for that, so that none is given.
+        """
         missing = self.least_evictions - num_evictions
         if missing <= 0:
             return ""
-        runs = "" if not self.most_of_run else f" ({counted(-(-missing // self.most_of_run), 'more run')})"
-        return f"the rest needs at least {counted(missing, 'more eviction')}{runs}"
+        text = f"the rest needs at least {counted(missing, 'more eviction')}"
+        large = needs_more_than(self.most_of_run) if self.most_of_run else None
+        if self.most_of_run is None or large is None:
+            return text
+        if large:
+            return f"{text}; {large}, more than {self.text} allows in a run"
+        return f"{text} ({counted(-(-missing // self.most_of_run), 'more run')})"
 
 
 def stopping_limits(
@@ -50,8 +63,8 @@ def stopping_limits(
     `bound_of` has (figure, evictions) of a problem, of which no plan has less.
     """
     movable = np.flatnonzero(problem.evictable)
-    binding = [rule for rule in problem.move_limits if rule.name and rule.binding(movable)]
-    if not figure or not binding:
+    binding = [rule for rule in problem.move_limits if _binding_names(rule, movable)] if figure else []
+    if not binding:
         return None
     without_all, least = bound_of(_without(problem, binding))
     if without_all >= figure:
@@ -63,16 +76,35 @@ def stopping_limits(
         least = alone[0][1]
     elif len(stopping) < len(binding):
         least = bound_of(_without(problem, stopping))[1]
-    return StoppingLimits([rule.name for rule in stopping], least, _most_of_run(stopping))
+    names = dict.fromkeys(text for rule in stopping for text in _shown(_binding_names(rule, movable)))
+    return StoppingLimits(list(names), least, _most_of_run(stopping))
+
+
+def _binding_names(rule: MoveLimit, movable: Ints) -> Sequence[str]:
+    """The names of the limits that keep some of the `movable` pods, those first that keep most."""
+    counts = rule.count(movable)
+    binding = sorted(rule.binding(movable), key=lambda found: found[1] - counts[found[0]])
+    return list(dict.fromkeys(rule.names[group] for group, _ in binding if rule.names and rule.names[group]))
+
+
+def _shown(names: Sequence[str]) -> Sequence[str]:
+    number = len(names) - _MOST_NAMED
+    return [*names[:_MOST_NAMED], *([f"{number:,} more"] if number > 0 else [])]
 
 
 def _without(problem: Problem, limits: Sequence[MoveLimit]) -> Problem:
-    return dataclasses.replace(problem, rules=tuple(rule for rule in problem.rules if rule not in limits))
+    """`problem` as if those of `limits` that have a name were not there."""
+    rules = (_lifted(rule, problem.num_pods) if rule in limits else rule for rule in problem.rules)
+    return dataclasses.replace(problem, rules=tuple(rules))
+
+
+def _lifted(rule: MoveLimit, most: int) -> MoveLimit:
+    return dataclasses.replace(rule, limit=np.where(np.array(rule.names) != "", most, rule.limit))
 
 
 def _most_of_run(limits: Sequence[MoveLimit]) -> int | None:
     """The number of evictions that the one limit has, if it is one of the whole run."""
     if len(limits) != 1 or len(limits[0].limit) != 1:
         return None
-    number = _RunLimit.search(limits[0].name)
+    number = _RunLimit.search(limits[0].names[0])
     return int(number[1]) if number else None

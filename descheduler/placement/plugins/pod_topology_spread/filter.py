@@ -55,6 +55,7 @@ class PodTopologySpread:
 
     name = "PodTopologySpread"
     is_static = False
+    lasting = SpreadReason.NO_KEY.bit
 
     def __init__(self, cluster: ShadowCluster, profile: SchedulerProfile) -> None:
         self._groups = cluster.follow(PodCounts)

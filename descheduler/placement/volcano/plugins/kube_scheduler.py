@@ -82,9 +82,9 @@ class KubeFilters:
         """The words of a filter for what it has against `node`."""
         return self._scheduler.obstacle(name, cycle, node, bits)
 
-    def is_static(self, name: str) -> bool:
-        """Whether what a filter says of a node stays, whatever is moved."""
-        return self._scheduler.is_static(name)
+    def lasting_bits(self, name: str) -> np.uint32:
+        """The bits of a filter that stay on a node, whatever is moved."""
+        return self._scheduler.lasting_bits(name)
 
     def codes(self, task: Task) -> NodeCodes:
         """For each node the code of the first that refuses it."""

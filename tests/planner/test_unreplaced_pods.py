@@ -1,0 +1,71 @@
+"""Pods for which nothing is created once they are evicted, such as those of a ReplicaSet with 0 replicas."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from descheduler.model.groups.workloads import Workload
+from descheduler.model.node import Node
+from descheduler.model.pod import Pod
+from tests.builders import Object, make_node, make_pod, owner
+from tests.planner.runs import goal_of, run_objective
+from tests.strategies.runs import evicted
+
+NODES = [make_node(name, cpu="4") for name in "ab"]
+WORKLOADS = {"idle": Workload("ReplicaSet", "default", "idle", "idle", 0)}
+
+
+def idle(node: str, cpu: str) -> Pod:
+    return make_pod(f"idle-{node}", cpu=cpu, node=node, owners=[owner("ReplicaSet/idle", uid="idle")])
+
+
+def web(node: str, cpu: str, **facts: Any) -> Pod:
+    return make_pod(f"web-{node or 'pending'}-{cpu}", cpu=cpu, node=node, **facts)
+
+
+def run(key: str, pods: list[Pod], args: Object | None = None, nodes: list[Node] = NODES) -> Any:
+    return run_objective(key, nodes, pods, args=args, workloads=WORKLOADS)
+
+
+def test_a_node_is_drained_of_them_where_no_other_node_has_room() -> None:
+    nodes = [make_node("a", cpu="4", unschedulable=True), NODES[1]]
+
+    decisions = run("drainNodes", [idle("a", "4"), web("b", "4")], {"nodes": ["a"]}, nodes)
+
+    assert [(move.pod.name, move.to_node) for move in decisions.moves] == [("idle-a", None)]
+    assert (goal_of(decisions).levels[0].after, goal_of(decisions).status) == (0, "optimal")
+
+
+def test_a_node_is_emptied_of_them() -> None:
+    decisions = run("consolidateNodes", [idle("a", "2"), web("b", "4")])
+
+    assert evicted(decisions) == ["idle-a"]
+
+
+def test_they_make_room_for_a_pending_pod_by_fewer_evictions_than_others() -> None:
+    """Two pods of 1 cpu could leave a for b, too."""
+    nodes = [make_node("a", cpu="4"), make_node("b", cpu="6")]
+    pending = web("", "4", phase="Pending")
+
+    decisions = run("makeRoom", [web("a", "1"), web("a", "1.5"), idle("b", "3"), pending], nodes=nodes)
+
+    assert evicted(decisions) == ["idle-b"]
+    assert goal_of(decisions).status == "optimal"
+
+
+@pytest.mark.parametrize(
+    ("key", "args"),
+    [
+        ("balanceUtilization", {"targetThresholds": {"cpu": 70}}),
+        ("reduceCost", {"nodeCost": {"label": "price"}}),
+    ],
+)
+def test_nothing_is_proven_for_objectives_whose_plans_have_no_pod_leave_for_nowhere(key: str, args: Object) -> None:
+    nodes = [make_node(name, cpu="4", labels={"price": price}) for name, price in (("a", "3"), ("b", "1"))]
+
+    goal = goal_of(run(key, [idle("a", "2"), web("a", "2"), web("b", "4")], args, nodes))
+
+    assert (goal.evictions, goal.levels[0].bound, goal.status) == (0, 0, "feasible")
+    assert "no plan leaves fewer" not in goal.sentence
