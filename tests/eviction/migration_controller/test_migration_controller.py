@@ -366,7 +366,7 @@ def test_limit_of_a_workload_says_what_the_policy_says_and_what_moves_its_pods(
 ) -> None:
     pod, of_job, of_run = (make_koord_pod(name) for name in "pqr")
     handle = make_cluster([pod, of_job, of_run], [make_workload(replicas)], [make_job(of_job)])
-    plugin = make_plugin(handle, maxUnavailablePerWorkload=3, **args)
+    plugin = make_plugin(handle, maxMigratingPerNode=0, maxUnavailablePerWorkload=3, **args)
 
     handle.view.book_eviction(of_run)
 
