@@ -26,6 +26,9 @@ from descheduler.planner.unmovable_pods import why_none_can_leave
 __all__ = ["Planning"]
 
 _NO_BETTER, _NONE_FEWER = "no better plan was found within the limits", "no plan leaves fewer"
+_NO_BETTER_IN_TIME = "no better plan was found before the search was interrupted"
+_UNTOLD = (_NO_BETTER, _NO_BETTER_IN_TIME, _NONE_FEWER)
+"""Why some are left, without anything that is in the way of them."""
 
 
 class Planning:
@@ -130,7 +133,7 @@ class Planning:
         if identity_of(pod) in map(identity_of, self._waiting):
             (level,) = self.goal.levels
             change = f"{self._objective.text_of(level.before)} → {level.after:,}"
-            in_the_way = self._objective.obstacle_of(pod) if self._why_left in (_NO_BETTER, _NONE_FEWER) else ""
+            in_the_way = self._objective.obstacle_of(pod) if self._why_left in _UNTOLD else ""
             why = "; ".join(filter(None, (self._why_left, in_the_way or self._hint_for_left())))
             return f"makes no room for the pod ({change}; {why})"
         return self._objective.why_no_room(pod)
@@ -207,6 +210,8 @@ class Planning:
         closed = "" if self._objective.says_why_each_is_left else search.closed.text
         beside = [*self._uncounted.texts(), self._unasked_text(search, num_evictions), closed] if after else []
         beside += self._objective.causes(self._against, trials.refusal_of)
+        if search.ended_by == "interrupt" and not is_proven and self._why_left != _NO_BETTER_IN_TIME:
+            beside.insert(0, "the search was interrupted")
         sentence = "; ".join(filter(None, (sentence, waves, *beside, *self._objective.remarks(self._against))))
         return Goal(
             self._objective.name,
@@ -250,7 +255,7 @@ class Planning:
         if used_up := self._search.used_up(num_evictions):
             return f"stopped by {used_up}"
         if not self._best_left_gain:
-            return _NO_BETTER
+            return _NO_BETTER_IN_TIME if self._search.ended_by == "interrupt" else _NO_BETTER
         least = self._args.min_gain_per_disruption
         best = self._best_left_gain
         return f"the best of what is left gains {best:.2g} for an eviction (minGainPerDisruption: {least:g})"
@@ -261,7 +266,7 @@ class Planning:
         if self._none_can_leave or self._best_left_gain:
             return ""
         if objective.explains_rest:
-            is_open = self._why_left in (_NO_BETTER, _NONE_FEWER)
+            is_open = self._why_left in _UNTOLD
             return (objective.obstacles(self._against) or hint) if is_open else ""
         return hint or ("" if num_evictions else objective.obstacles(self._against))
 
@@ -269,7 +274,7 @@ class Planning:
         """What helps where replacements would be scheduled onto the wrong nodes, if such a node is in the way."""
         hint, objective = self._objective.hint, self._objective
         is_of_use = objective.leaves_out_returning or any(hint in text for text in self._against.values())
-        return hint if is_of_use and self._why_left == _NO_BETTER else ""
+        return hint if is_of_use and self._why_left in (_NO_BETTER, _NO_BETTER_IN_TIME) else ""
 
 
 def _evictions_worth(cost: int) -> str:

@@ -9,9 +9,10 @@ import pytest
 
 from descheduler.model.pod import Pod
 from descheduler.plan.decisions import Decisions
+from descheduler.plan.search_watch import SearchWatch
 from descheduler.planner.problem.allowed_nodes import AskingOrder
 from descheduler.planner.search import plan_search
-from tests.builders import make_node, make_pod
+from tests.builders import Object, make_node, make_pod
 from tests.planner.runs import goal_of, run_objective
 from tests.strategies.runs import evicted
 
@@ -107,3 +108,19 @@ def test_a_drain_asks_about_the_pods_of_its_nodes_alone(limited_to: Callable[[in
 
     assert sorted(evicted(decisions)) == ["few-0", "few-1"]
     assert (goal_of(decisions).status, goal_of(decisions).search_ended_by) == ("optimal", "")
+
+
+def test_each_objective_whose_search_was_interrupted_says_so() -> None:
+    """The signal comes before the first search, and ends that of each objective."""
+    objectives: list[Object] = [{"consolidateNodes": {}}, {"balanceUtilization": {"targetThresholds": {"cpu": 35}}}]
+    decisions = run_objective(
+        "consolidateNodes",
+        NODES,
+        PODS,
+        planner={"objectives": objectives},
+        search=SearchWatch(is_cancelled=lambda: True),
+    )
+
+    first, second = decisions.facts["p", "MigrationPlanner"].goals
+    assert "interrupted" in first.sentence
+    assert "interrupted" in second.sentence

@@ -15,6 +15,7 @@ from descheduler.model.pod import Pod
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.moves import Move
 from descheduler.plan.run_memory import NO_MEMORY, RunMemory
+from descheduler.plan.search_watch import UNWATCHED, SearchWatch
 from descheduler.policy.load import load_policy
 from descheduler.policy.types import Compatibility
 from tests.builders import NOW, Object, make_snapshot
@@ -52,19 +53,20 @@ def run_plugin(
     processed: Sequence[Node] | None = None,
     prior_moves: Sequence[Move] = (),
     memory: RunMemory = NO_MEMORY,
+    search: SearchWatch = UNWATCHED,
     **others: Any,
 ) -> Decisions:
     """What the plugin decides. `evictor` are arguments of DefaultEvictor, `policy` further top-level settings.
 
     `processed` are the nodes that the plugin is handed, all by default, `prior_moves` what earlier rounds of the run
-    have evicted, `memory` what earlier runs have left; others are fields of `Snapshot`.
+    have evicted, `memory` what earlier runs have left, `search` may end a search; others are fields of `Snapshot`.
     """
     document = {**policy_with(name, args=args, evictor=evictor), **(policy or {})}
     return decide(
         replace(load_policy(document, REGISTRY), compatibility=compatibility),
         make_snapshot(nodes, pods, **others),
         now=NOW,
-        setting=RunSetting(processed_nodes=nodes if processed is None else processed, memory=memory),
+        setting=RunSetting(processed_nodes=nodes if processed is None else processed, memory=memory, search=search),
         this_round=Round(prior_moves=prior_moves),
     )
 

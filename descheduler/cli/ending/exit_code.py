@@ -32,9 +32,10 @@ class ExitCode(IntEnum):
     PLANNED = 5
     """Dry run finished, and evictions are planned; only with --detailed-exitcode."""
     INTERRUPTED = 130
-    """Interrupted (Ctrl-C, SIGINT) before everything was done, as shells count it."""
+    """Interrupted (Ctrl-C, SIGINT) before everything was done, as shells count it. In the search of a dry run the first
+    signal ends the search alone: the best plan so far is shown, with 0."""
     TERMINATED = 143
-    """Stopped by SIGTERM before everything was done, as shells count it."""
+    """Stopped by SIGTERM before everything was done, as shells count it. The same exception holds."""
 
 
 def stopped_exit_code(signal_number: int | None) -> ExitCode:

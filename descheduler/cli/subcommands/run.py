@@ -67,7 +67,8 @@ def run(
     with evictions refused, failed or unknown (only with --detailed-exitcode), 4 stopped by the deadline, the loss of
     the Lease, a guard or an overloaded API server, 5 a dry run that plans evictions (only with --detailed-exitcode),
     130 and 143 stopped by SIGINT (Ctrl-C) or SIGTERM. With 4, 130 and 143 pods can have been evicted, and the outcome
-    says which were and which were not attempted: a Job must not repeat such a run.
+    says which were and which were not attempted: a Job must not repeat such a run. While a dry run searches for a plan,
+    the first of these signals ends the search alone: the best plan so far is shown, with 0.
     """
     from descheduler.cycle.guards import NOTHING_EVICTED
 

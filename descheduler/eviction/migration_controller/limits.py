@@ -6,13 +6,14 @@ Mirrors the limits in koordinator-sh/koordinator 1.8 `pkg/descheduler/controller
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import msgspec
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.default_evictor.protections import Check
 from descheduler.eviction.migration_controller.args import MigrationControllerArgs
-from descheduler.eviction.migration_controller.migrating_pods import MigratingPods
+from descheduler.eviction.migration_controller.migrating_pods import MigratingPods, Scope
 from descheduler.eviction.migration_controller.surging_pods import can_be_surged
 from descheduler.eviction.migration_controller.workloads import Workloads, allowed_at_once, can_look_up
 from descheduler.eviction.pod_counts import pods_for
@@ -147,19 +148,19 @@ class MigrationLimits:
 
     def _check_global_count(self, pod: Pod) -> Verdict | None:
         limit = _Limit("maxMigratingGlobally", self._args.max_migrating_globally, self._pods.total)
-        return limit.verdict(self._migrating.others(pod))
+        return limit.verdict(self._migrating.others(pod), self._others(pod, "cluster"))
 
     def _check_node_count(self, pod: Pod) -> Verdict | None:
         if not pod.node_name:
             return None
         num_pods = self._pods.by_node.get(pod.node_name, 0)
         limit = _Limit("maxMigratingPerNode", self._args.max_migrating_per_node, num_pods, f"node {pod.node_name}")
-        return limit.verdict(self._migrating.others_on_node(pod))
+        return limit.verdict(self._migrating.others_on_node(pod), self._others(pod, "node"))
 
     def _check_namespace_count(self, pod: Pod) -> Verdict | None:
         written, num_pods = self._args.max_migrating_per_namespace, self._pods.by_namespace.get(pod.namespace, 0)
         limit = _Limit("maxMigratingPerNamespace", written, num_pods, f"namespace {pod.namespace}")
-        return limit.verdict(self._migrating.others_in_namespace(pod))
+        return limit.verdict(self._migrating.others_in_namespace(pod), self._others(pod, "namespace"))
 
     def _check_migrating_of_workload(self, pod: Pod) -> Verdict | None:
         controller = pod.controller
@@ -171,9 +172,15 @@ class MigrationLimits:
         num_moving = len(self._migrating.others_of_controller(pod, controller.uid))
         if not num_moving:
             return None
-        limit = self._max_migrating(workload.replicas) if workload is not None else 0
-        scope = f"{controller.kind} {controller.name}"
-        return _Limit("maxMigratingPerWorkload", limit, scope=scope).verdict(num_moving)
+        replicas = 0 if workload is None else workload.replicas
+        limit = self._max_migrating(replicas)
+        if num_moving < limit:
+            return None
+        shown = _shown(self._args.max_migrating_per_workload, limit, replicas)
+        subject = f"{controller.kind} {controller.name}"
+        others = self._migrating.text_of_others(pod, "controller")
+        message = f"maxMigratingPerWorkload ({shown}) reached for {subject}: {others}"
+        return refuse(Reason.MIGRATING_LIMIT, message, subject)
 
     def _check_unavailable_of_workload(self, pod: Pod) -> Verdict | None:
         """Pods that are not ready count, the candidate among them."""
@@ -188,11 +195,21 @@ class MigrationLimits:
         if num_away < limit:
             return None
         subject = f"{workload.kind} {workload.namespace}/{workload.name}"
-        message = (
-            f"maxUnavailablePerWorkload ({limit}) reached for {subject}: "
-            f"{num_away} of {workload.replicas} pods are unavailable or migrating"
-        )
+        shown = _shown(self._args.max_unavailable_per_workload, limit, workload.replicas)
+        away = self._text_of_away(workload, controller.uid, pod)
+        message = f"maxUnavailablePerWorkload ({shown}) reached for {subject}: {away}"
         return refuse(Reason.WORKLOAD_UNAVAILABLE, message, subject)
+
+    def _text_of_away(self, workload: Workload, uid: str, pod: Pod) -> str:
+        """Such as `1 pod is unavailable and 2 other pods are evicted by this run`."""
+        unavailable = self._workloads.unavailable(workload)
+        moving = self._migrating.text_of(self._migrating.others_of_controller(pod, uid) - unavailable)
+        number = len(unavailable)
+        text = f"{counted(number, 'pod')} {'is' if number == 1 else 'are'} unavailable"
+        return " and ".join(filter(None, (text if number or not moving else "", moving)))
+
+    def _others(self, pod: Pod, scope: Scope) -> Callable[[], str]:
+        return partial(self._migrating.text_of_others, pod, scope)
 
     def _max_migrating(self, replicas: int) -> int:
         return allowed_at_once(replicas, self._args.max_migrating_per_workload)
@@ -209,15 +226,21 @@ class _Limit(msgspec.Struct, frozen=True, gc=False):
     num_pods: int = 0
     scope: str = ""
 
-    def verdict(self, num_others: int) -> Verdict | None:
-        """The refusal of a pod beside which so many others move; None while there may be one more."""
+    def verdict(self, num_others: int, others: Callable[[], str]) -> Verdict | None:
+        """The refusal of a pod beside which so many `others` move; None while there may be one more."""
         if self.written is None or num_others < (limit := share_of(self.written, self.num_pods)):
             return None
         is_number = isinstance(self.written, int)
         shown = limit if is_number else f"{self.written}: {limit} of {counted(self.num_pods, 'pod')}"
-        others = "1 other pod is" if num_others == 1 else f"{num_others} other pods are"
-        message = f"{self.key} ({shown}) reached{f' for {self.scope}' if self.scope else ''}: {others} being migrated"
+        message = f"{self.key} ({shown}) reached{f' for {self.scope}' if self.scope else ''}: {others()}"
         return refuse(Reason.MIGRATING_LIMIT, message, self.scope)
+
+
+def _shown(written: int | str | None, limit: int, replicas: int) -> str:
+    """Such as `2`, or where the policy does not say the number `50%: 2 of 4 replicas` or `default: 1 of 3 replicas`."""
+    if written == limit:
+        return str(limit)
+    return f"{_DEFAULT if written is None else written}: {limit} of {counted(replicas, 'replica')}"
 
 
 def _controller_uid(pod: Pod) -> str | None:

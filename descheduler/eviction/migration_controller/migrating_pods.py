@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.undo import Undo
 from descheduler.model.koordinator.migration_job import MigrationJob
 from descheduler.model.pod import Pod
+from descheduler.model.text.counted import counted
 
-__all__ = ["MigratingPods"]
+__all__ = ["MigratingPods", "Scope"]
 
 _Key = tuple[str, str]
 _NO_KEYS: frozenset[_Key] = frozenset()
 _Element = TypeVar("_Element")
+Scope = Literal["cluster", "namespace", "node", "controller"]
+"""Where pods on the move are counted: everywhere, or in what they have in common with a pod."""
 
 
 class _Multiset(Counter[_Element]):
@@ -44,6 +47,7 @@ class MigratingPods:
         self._by_node: dict[str, _Multiset[_Key]] = defaultdict(_Multiset)
         self._by_controller: dict[str, _Multiset[_Key]] = defaultdict(_Multiset)
         self._adopt(jobs)
+        self._of_jobs = frozenset(self._keys)
         for move in view.prior_moves:
             self.move(move.pod)
 
@@ -72,6 +76,29 @@ class MigratingPods:
         self._follow()
         keys = self._by_controller.get(controller_uid)
         return frozenset(keys.keys() - {(pod.namespace, pod.name)}) if keys else _NO_KEYS
+
+    def text_of_others(self, pod: Pod, scope: Scope) -> str:
+        """Such as `2 other pods are evicted by this run`: those of the scope of `pod` that move, by what moves them."""
+        self._follow()
+        controller_uid = "" if pod.controller is None else pod.controller.uid
+        in_scope: dict[Scope, AbstractSet[_Key] | _Multiset[_Key]] = {
+            "cluster": self._keys,
+            "namespace": self._by_namespace.get(pod.namespace, _NO_KEYS),
+            "node": self._by_node.get(pod.node_name, _NO_KEYS),
+            "controller": self._by_controller.get(controller_uid, _NO_KEYS),
+        }
+        return self.text_of(set(in_scope[scope]) - {(pod.namespace, pod.name)})
+
+    def text_of(self, others: AbstractSet[_Key]) -> str:
+        """The same of these pods, by namespace and name; empty for none."""
+        num_of_jobs = len(others & self._of_jobs)
+        by_cause = (num_of_jobs, "being migrated"), (len(others) - num_of_jobs, "evicted by this run")
+        found = (
+            f"{counted(number, 'other pod')} {'is' if number == 1 else 'are'} {text}"
+            for number, text in by_cause
+            if number
+        )
+        return " and ".join(found)
 
     def num_of_controller(self, controller_uid: str) -> int:
         """How many pods of that controller are on the move."""

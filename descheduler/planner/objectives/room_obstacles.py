@@ -71,14 +71,14 @@ class RoomObstacles:
         """Of each node that could have room, the node with the smallest share of its capacity short first."""
         prover = self._evictor.prover()
         openings = prover.openings()
-        is_open, need = openings.open_to_pending(pending), openings.need(pending.spec)[:, None]
-        if is_open is None:
+        found, need = openings.open_to_pending(pending), openings.need(pending.spec)[:, None]
+        if found is None:
             return ()
         with prover.settled() as cluster:
             short = need - (cluster.table.allocatable - cluster.table.requested)
         short = np.where(need > 0, np.maximum(short, 0), 0)
         share = (short / np.maximum(openings.capacity, 1)).max(axis=0)
-        is_near = is_open & (need <= openings.capacity).all(axis=0) & (share > 0)
+        is_near = found.now & (need <= openings.capacity).all(axis=0) & (share > 0)
         near = [number for number in np.flatnonzero(is_near).tolist() if openings.nodes[number] in self._nodes]
         near.sort(key=lambda number: (share[number], openings.nodes[number]))
         rows = {number: np.flatnonzero(short[:, number]) for number in near}

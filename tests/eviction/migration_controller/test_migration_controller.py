@@ -354,6 +354,50 @@ def test_replicas_of_one_workload_move_one_after_the_other() -> None:
 
 
 @pytest.mark.parametrize(
+    ("args", "replicas", "shown"),
+    [
+        pytest.param({}, 5, "default: 2 of 5 replicas", id="without a value"),
+        pytest.param({"maxMigratingPerWorkload": "50%"}, 4, "50%: 2 of 4 replicas", id="as a percentage"),
+        pytest.param({"maxMigratingPerWorkload": 2}, 4, "2", id="as a number"),
+    ],
+)
+def test_limit_of_a_workload_says_what_the_policy_says_and_what_moves_its_pods(
+    args: dict[str, Any], replicas: int, shown: str
+) -> None:
+    pod, of_job, of_run = (make_koord_pod(name) for name in "pqr")
+    handle = make_cluster([pod, of_job, of_run], [make_workload(replicas)], [make_job(of_job)])
+    plugin = make_plugin(handle, maxMigratingPerNode=0, maxUnavailablePerWorkload=3, **args)
+
+    handle.view.book_eviction(of_run)
+
+    assert plugin.filter(pod).message == (
+        f"maxMigratingPerWorkload ({shown}) reached for ReplicaSet web:"
+        " 1 other pod is being migrated and 1 other pod is evicted by this run"
+    )
+
+
+def test_pods_of_a_workload_that_are_away_may_be_more_than_its_replicas() -> None:
+    pod, *away = make_koord_pod("p"), *(make_koord_pod(name, ready=False) for name in "abcd")
+
+    verdict = make_plugin(make_cluster([pod, *away], [make_workload(3)])).filter(pod)
+
+    assert verdict.message == (
+        "maxUnavailablePerWorkload (default: 1 of 3 replicas) reached for ReplicaSet default/web:"
+        " 4 pods are unavailable"
+    )
+
+
+def test_pods_that_are_unavailable_and_those_that_move_are_told_apart() -> None:
+    pod, away, moving = make_koord_pod("p"), make_koord_pod("q", ready=False), make_koord_pod("r")
+    handle = make_cluster([pod, away, moving], [make_workload(4)])
+    plugin = make_plugin(handle)
+
+    handle.view.book_eviction(moving)
+
+    assert plugin.filter(pod).message.endswith("1 pod is unavailable and 1 other pod is evicted by this run")
+
+
+@pytest.mark.parametrize(
     ("facts", "expected"),
     [
         pytest.param({"ready": False}, Reason.WORKLOAD_UNAVAILABLE, id="a pod that is not ready"),
