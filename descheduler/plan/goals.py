@@ -8,8 +8,9 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from descheduler.model.pod import Pod
+from descheduler.model.verdict import ACCEPTED, Verdict
 
-__all__ = ["Goal", "GoalStatus", "Level", "ReachedGoal", "SearchEnd", "SearchPoint", "UnscheduledPod"]
+__all__ = ["BlockedNode", "Goal", "GoalStatus", "Level", "ReachedGoal", "SearchEnd", "SearchPoint", "UnscheduledPod"]
 
 
 GoalStatus = Literal["nothing", "optimal", "feasible", "infeasible"]
@@ -49,6 +50,15 @@ class UnscheduledPod(NamedTuple):
     node: str
 
 
+class BlockedNode(NamedTuple):
+    """A node that is not drained, and the cause in words; where one `pod` is in the way, it and what keeps it."""
+
+    node: str
+    cause: str
+    pod: Pod | None = None
+    verdict: Verdict = ACCEPTED
+
+
 class Goal(msgspec.Struct, frozen=True):
     """What came of one objective. `levels` are its figures, the most important first; `evictions` those granted.
 
@@ -61,7 +71,7 @@ class Goal(msgspec.Struct, frozen=True):
     those that room was looked for, if the objective is about pending pods. `search_ended_by` is the limit that ended
     the search or a part of it, `interrupt` where a signal or the deadline did, and empty where it was done. `targets`
     are the shares in percent, by resource, that the objective brings nodes below, and `history` is how the search came
-    there.
+    there. `blocked_nodes` are the first of those that are to be drained and are not.
     """
 
     objective: str
@@ -78,6 +88,7 @@ class Goal(msgspec.Struct, frozen=True):
     search_ended_by: SearchEnd = ""
     targets: Mapping[str, float] = msgspec.field(default_factory=dict)
     history: tuple[SearchPoint, ...] = ()
+    blocked_nodes: tuple[BlockedNode, ...] = ()
 
 
 class ReachedGoal(msgspec.Struct, frozen=True):

@@ -29,6 +29,8 @@ _NO_BETTER, _NONE_FEWER = "no better plan was found within the limits", "no plan
 _NO_BETTER_IN_TIME = "no better plan was found before the search was interrupted"
 _UNTOLD = (_NO_BETTER, _NO_BETTER_IN_TIME, _NONE_FEWER)
 """Why some are left, without anything that is in the way of them."""
+_MOST_BLOCKED = 10
+"""Nodes that the goal names with what blocks them."""
 
 
 class Planning:
@@ -209,9 +211,12 @@ class Planning:
             sentence += f" (at least {least:,} {'is' if least == 1 else 'are'} needed)"
         closed = "" if self._objective.says_why_each_is_left else search.closed.text
         beside = [*self._uncounted.texts(), self._unasked_text(search, num_evictions), closed] if after else []
-        beside += self._objective.causes(self._against, trials.refusal_of)
         if search.ended_by == "interrupt" and not is_proven and self._why_left != _NO_BETTER_IN_TIME:
             beside.insert(0, "the search was interrupted")
+        blocked = tuple(self._objective.blocked_nodes(self._against, trials.refusal_of))
+        beside += [f"node {each.node} cannot be drained: {each.cause}" for each in blocked[:_MOST_BLOCKED]]
+        if len(blocked) > _MOST_BLOCKED:
+            beside.append(f"{len(blocked) - _MOST_BLOCKED:,} more nodes cannot be drained")
         sentence = "; ".join(filter(None, (sentence, waves, *beside, *self._objective.remarks(self._against))))
         return Goal(
             self._objective.name,
@@ -228,6 +233,7 @@ class Planning:
             search.ended_by,
             self._objective.targets(),
             tuple(self._history),
+            blocked,
         )
 
     def _unasked_text(self, search: PlanSearch, num_evictions: int) -> str:

@@ -214,7 +214,7 @@ def test_nodes_are_read_from_a_file(tmp_path: Path) -> None:
     decisions = run_objective("drainNodes", [*CORDONED, *FREE], pods, args={"nodesFile": str(file)}, packs=False)
 
     assert sorted(evicted(decisions)) == ["p", "q"]
-    assert goal_of(decisions).sentence.endswith(f"; {file}:5: gone not found among the nodes of the policy")
+    assert goal_of(decisions).sentence.endswith(f"; {file}:5: gone not found among the nodes of the cluster")
 
 
 @pytest.mark.parametrize(
@@ -351,8 +351,23 @@ def test_names_without_a_node_are_said() -> None:
     decisions = run_objective("drainNodes", FREE, [pod("p", "new-1")], args={"nodes": ["gone"]})
 
     assert goal_of(decisions).sentence == (
-        "no node is to be drained; drainNodes.nodes: gone not found among the nodes of the policy"
+        "no node is to be drained; drainNodes.nodes: gone not found among the nodes of the cluster"
     )
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        pytest.param({"nodes": ["a"]}, id="by name"),
+        pytest.param({"nodeSelector": {"matchLabels": OLD}}, id="by label"),
+    ],
+)
+def test_a_node_that_is_not_ready_is_said_not_to_be_drained(args: Object) -> None:
+    nodes = [make_node("a", labels=OLD, ready=False), *FREE]
+
+    decisions = run_objective("drainNodes", nodes, [pod("p", "a")], args=args, packs=False, processed=FREE)
+
+    assert goal_of(decisions).sentence == "node a cannot be drained: it is not Ready"
 
 
 def test_a_pod_that_the_filters_reject_is_named_before_one_that_a_budget_keeps() -> None:

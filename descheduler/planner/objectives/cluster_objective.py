@@ -17,6 +17,7 @@ from descheduler.optimizer.order.waves import Reassignment
 from descheduler.optimizer.problem import Problem
 from descheduler.optimizer.solving import Solution
 from descheduler.placement.framework.scheduling_plugin import Preference
+from descheduler.plan.goals import BlockedNode
 from descheduler.plan.moves import PodIdentity
 from descheduler.planner.problem.cluster_problem import ClusterProblem
 
@@ -53,7 +54,7 @@ class ClusterObjective(ABC):
     """Whether pods leave a node only all together."""
 
     says_why_each_is_left = False
-    """Whether `causes` say of each that is left what is in the way."""
+    """Whether `blocked_nodes` are the nodes that are left, with what is in the way of each."""
 
     is_tried_in_orders = False
     """Whether such bundles are asked for in several orders where less comes of them than planned."""
@@ -293,8 +294,8 @@ class ClusterObjective(ABC):
         """Such as `2 nodes over target → 0`."""
         return f"{self.text_of(before)} → {self.amount_of(after)}"
 
-    def causes(self, against: Mapping[PodIdentity, str], ask: AskTogether) -> Sequence[str]:
-        """What is in the way of each that is left, a clause for each near the end of the goal; none by default.
+    def blocked_nodes(self, against: Mapping[PodIdentity, str], ask: AskTogether) -> Sequence[BlockedNode]:
+        """The nodes that the plan was to drain and does not, each with what is in the way; none by default.
 
         `against` has what was said against pods of plans that were tried out.
         """

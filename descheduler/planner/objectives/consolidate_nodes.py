@@ -282,12 +282,17 @@ class ConsolidateNodesObjective(ClusterObjective):
 
     def _blocked(self, node: str, verdict_of: Callable[[Pod], Verdict]) -> str:
         """The first pod of a node that cannot be evicted, and why; empty where all can that are there."""
+        found = self._first_blocked(node, verdict_of)
+        return "" if found is None else f"pod {found[0].key} cannot be evicted: {found[1].message}"
+
+    def _first_blocked(self, node: str, verdict_of: Callable[[Pod], Verdict]) -> tuple[Pod, Verdict] | None:
+        """The first pod that is in the way of emptying a node, with what `verdict_of` it says; None for none."""
         for pod in self._view.active_pods_on(node):
             is_passed = self._view.is_arrival(pod) or not pod.keeps_node_in_use
             verdict = ACCEPTED if is_passed else verdict_of(pod)
             if not verdict.is_accepted:
-                return f"pod {pod.key} cannot be evicted: {verdict.message}"
-        return ""
+                return pod, verdict
+        return None
 
     def _asked_for(self, pod: Pod) -> Verdict:
         """What filters, limits and budgets say of `pod`."""

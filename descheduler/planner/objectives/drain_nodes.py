@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping, Sequence
-from itertools import compress, islice
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import compress
 
 import numpy as np
 
@@ -13,12 +13,13 @@ from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.node import ZONE_LABEL, Node
 from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted
-from descheduler.model.verdict import Verdict
+from descheduler.model.verdict import Reason, Verdict, refuse
 from descheduler.optimizer.arrays import PENDING
 from descheduler.optimizer.objectives.consolidate_nodes import ConsolidateNodes
 from descheduler.optimizer.order.waves import Reassignment
 from descheduler.optimizer.problem import Problem
 from descheduler.placement.framework.scheduling_plugin import Compares
+from descheduler.plan.goals import BlockedNode
 from descheduler.plan.moves import PodIdentity, identity_of
 from descheduler.planner.objective_args import ConsolidateNodesArgs, DrainNodesArgs
 from descheduler.planner.objectives.closed_nodes import ClosedNodes
@@ -29,8 +30,11 @@ from descheduler.planner.problem.cluster_problem import ClusterProblem
 
 __all__ = ["DrainNodesObjective"]
 
+_MOST_EXAMINED = 10
+"""Nodes of which it is asked why they cannot be drained."""
 _MOST_NAMED = 10
-"""Nodes of which the goal says why they cannot be drained."""
+"""Names without a node that the goal has."""
+_UNKNOWN_CAUSE = "no plan found drains it"
 _CORDON_HINT = "set cordon: true, or cordon the nodes, so that no replacement pod is scheduled onto nodes to be drained"
 
 
@@ -48,8 +52,18 @@ class DrainNodesObjective(ConsolidateNodesObjective):
     def __init__(self, args: DrainNodesArgs, handle: StrategyHandle, nodes: Sequence[Node]) -> None:
         files = handle.policy.scheduler_files
         self._selected = selected_nodes(args, nodes, files)
-        there = {node.name for node in nodes}
+        cluster = handle.view.snapshot
+        there = {node.name for node in cluster.nodes}
         self._missing = [named for named in named_nodes(args, files) if named.name not in there]
+        processed = {node.name for node in nodes}
+        left_out = [node for node in cluster.nodes if node.name not in processed and cluster.shard.owns(node)]
+        wanted = selected_nodes(args, left_out, files)
+        self._unprocessed = [
+            node
+            for node in left_out
+            if node.name in wanted and any(map(self.counts_pod, cluster.pods_by_node.get(node.name, ())))
+        ]
+        """Nodes with pods that are to be drained and that no plugin processes."""
         self._closed = ClosedNodes((args,), handle, nodes)
         self._zones = {node.name: node.labels.get(ZONE_LABEL, "") for node in nodes} if args.zones_in_turn else {}
         self._causes: Mapping[str, str] = {}
@@ -69,9 +83,10 @@ class DrainNodesObjective(ConsolidateNodesObjective):
         if self._before:
             return ""
         if not self._selected:
-            return "; ".join(filter(None, ("no node is to be drained", self._missing_text)))
+            return "; ".join((*([] if self._unprocessed else ["no node is to be drained"]), *self.remarks({})))
         have = "has" if len(self._selected) == 1 else "have"
-        return f"{counted(len(self._selected), 'node')} to be drained {have} no pods but those of DaemonSets"
+        idle = f"{counted(len(self._selected), 'node')} to be drained {have} no pods but those of DaemonSets"
+        return "; ".join((idle, *self.remarks({})))
 
     def asked_later(self, node: str) -> float:
         """Pods of other nodes stay."""
@@ -114,79 +129,89 @@ class DrainNodesObjective(ConsolidateNodesObjective):
         return self._zones.get(node, "")
 
     def obstacles(self, against: Mapping[PodIdentity, str]) -> str:
-        """Nothing: `causes` say of each node what is in the way."""
+        """Nothing: `blocked_nodes` say of each node what is in the way."""
         del against
         return ""
 
-    def causes(self, against: Mapping[PodIdentity, str], ask: AskTogether) -> Sequence[str]:
-        """Of each node that is left what is in the way."""
+    def blocked_nodes(self, against: Mapping[PodIdentity, str], ask: AskTogether) -> Sequence[BlockedNode]:
+        """The nodes that are left; of many the first ones with what is in the way."""
         left = sorted(self._used())
-        self._causes = {name: self._cause(name, against, ask) for name in islice(left, _MOST_NAMED)}
-        found = [f"node {name} cannot be drained: {cause}" for name, cause in self._causes.items()]
-        if len(left) > _MOST_NAMED:
-            found.append(f"{len(left) - _MOST_NAMED:,} more nodes cannot be drained")
-        return tuple(found)
+        found = [self._blocked_node(name, against, ask) for name in left[:_MOST_EXAMINED]]
+        self._causes = {each.node: each.cause for each in found}
+        return [*found, *(BlockedNode(name, _UNKNOWN_CAUSE) for name in left[_MOST_EXAMINED:])]
 
     def remarks(self, against: Mapping[PodIdentity, str]) -> Sequence[str]:
-        """The names without a node."""
+        """The nodes that no plugin processes, and the names without a node."""
         del against
-        return (self._missing_text,) if self._missing else ()
+        return tuple(filter(None, (*self._unprocessed_texts(), self._missing_text)))
 
-    def _cause(self, node: str, against: Mapping[PodIdentity, str], ask: AskTogether) -> str:
+    def _unprocessed_texts(self) -> Iterator[str]:
+        for node in self._unprocessed[:_MOST_NAMED]:
+            why = "not one of the nodes that the policy selects" if node.is_ready else "not Ready"
+            yield f"node {node.name} cannot be drained: it is {why}"
+        if len(self._unprocessed) > _MOST_NAMED:
+            yield f"{len(self._unprocessed) - _MOST_NAMED:,} more nodes to be drained are not Ready or not selected"
+
+    def _blocked_node(self, node: str, against: Mapping[PodIdentity, str], ask: AskTogether) -> BlockedNode:
         """What is in the way as things are booked, else what was said against a pod of the node in a plan."""
-        text = (
-            self._blocked(node, self._evictor.filter)
-            or self._arrived_on(node)
-            or self._blocked(node, self._asked_for)
-            or self._shut_in(node)
-            or self._refused(node, ask)
-            or self._said_of(node, against)
-        )
-        return (text or "no plan found drains it").removesuffix(f"; {self.hint}")
+        blocked = self._first_blocked(node, self._evictor.filter)
+        if blocked is None and (arrived := self._arrived_on(node)):
+            return BlockedNode(node, arrived)
+        blocked = blocked or self._first_blocked(node, self._asked_for) or self._shut_in(node)
+        if blocked is not None:
+            return self._by_pod(node, *blocked)
+        return self._refused(node, ask) or self._said_of(node, against) or BlockedNode(node, _UNKNOWN_CAUSE)
+
+    def _by_pod(self, node: str, pod: Pod, verdict: Verdict, how: str = "") -> BlockedNode:
+        """The node is not drained because of `pod`; `how` says that it is for the others."""
+        message = verdict.message.removesuffix(f"; {self.hint}")
+        return BlockedNode(node, f"pod {pod.key} cannot be evicted{how}: {message}", pod, verdict)
 
     def _arrived_on(self, node: str) -> str:
         """A pod whose replacement is scheduled onto the node, which keeps it in use."""
-        pods = (pod for pod, arrival in self._evictor.arrivals() if arrival is not None and arrival.node_name == node)
-        return next(
-            (f"this run evicts pod {pod.key}, whose replacement pod would be scheduled onto it" for pod in pods), ""
-        )
+        for pod, arrival in self._evictor.arrivals():
+            if arrival is not None and arrival.node_name == node:
+                return f"this run evicts pod {pod.key}, whose replacement pod would be scheduled onto it"
+        return ""
 
-    def _shut_in(self, node: str) -> str:
+    def _shut_in(self, node: str) -> tuple[Pod, Verdict] | None:
         """A pod that has no other node than those that are closed to replacements."""
         openings = self._evictor.prover().openings()
         for pod in self._leaving(node):
             mask = openings.open_to(pod, frozenset({Compares.SPREAD}))
             others = {name for name in compress(openings.nodes, () if mask is None else mask) if name != node}
             if others and all(map(self._closed.why, others)):
-                closed = self._closed.named(others)
-                return (
-                    f"pod {pod.key} cannot be evicted: all other nodes that its replacement pod can be scheduled onto"
-                    f" receive no replacement pods ({closed})"
+                message = (
+                    "all other nodes that its replacement pod can be scheduled onto receive no replacement pods"
+                    f" ({self._closed.named(others)})"
                 )
-        return ""
+                return pod, refuse(Reason.NO_LANDING, message)
+        return None
 
-    def _refused(self, node: str, ask: AskTogether) -> str:
+    def _refused(self, node: str, ask: AskTogether) -> BlockedNode | None:
         """The pod of the node that has to stay if all are asked for together, and whether it is for the others."""
         pods = self._leaving(node)
         pod, verdict = ask(pods)
         if verdict.is_accepted:
-            return ""
+            return None
         blocked = pods[0] if pod is None else pod
         _, alone = ask([blocked])
         if len(pods) == 1 or not alone.is_accepted:
-            return f"pod {blocked.key} cannot be evicted: {alone.message}"
-        return f"pod {blocked.key} cannot be evicted together with the other pods of the node: {verdict.message}"
+            return self._by_pod(node, blocked, alone)
+        return self._by_pod(node, blocked, verdict, " together with the other pods of the node")
 
     def _leaving(self, node: str) -> Sequence[Pod]:
         """The pods that keep the node in use and have not left yet."""
         pods = (pod for pod in self._view.active_pods_on(node) if pod.keeps_node_in_use)
         return [pod for pod in pods if not (self._view.is_arrival(pod) or self._evictor.has_booked(pod))]
 
-    def _said_of(self, node: str, against: Mapping[PodIdentity, str]) -> str:
+    def _said_of(self, node: str, against: Mapping[PodIdentity, str]) -> BlockedNode | None:
         """What was said against a pod of the node in a plan."""
-        pods = {identity_of(pod): pod.key for pod in self._leaving(node)}
-        said = [f"pod {pods[pod]} cannot be evicted: {text}" for pod, text in against.items() if pod in pods]
-        return min(said, key=len, default="")
+        said = [(text, pod) for pod in self._leaving(node) if (text := against.get(identity_of(pod)))]
+        if not said:
+            return None
+        text, pod = min(said, key=lambda each: len(each[0]))
+        return self._by_pod(node, pod, refuse(Reason.UNSET, text))
 
     def why_not(self, pod: Pod) -> str:
         """That its node is not to be drained, or what keeps it from that."""
@@ -204,7 +229,7 @@ class DrainNodesObjective(ConsolidateNodesObjective):
         for named in self._missing[:_MOST_NAMED]:
             places.setdefault(named.place, []).append(named.name)
         found = [f"{place}: {', '.join(names)}" for place, names in places.items()]
-        return f"{'; '.join(found)} not found among the nodes of the policy" if found else ""
+        return f"{'; '.join(found)} not found among the nodes of the cluster" if found else ""
 
     def _opened(self, moves: Sequence[Reassignment]) -> frozenset[str]:
         """None: nodes that are not to be drained count nothing, with pods or without."""

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import pytest
+
 from descheduler.explanation.subjects.node.drain import drain_blockers
 from descheduler.explanation.subjects.node.table import node_table
 from descheduler.report.tables.table_style import TableStyle
 from tests.builders import Object, node_object, pod_object
 from tests.explanation.questions import cluster_of, node_explanation, policy_of
+from tests.planner.runs import verified as planner_policy
 from tests.report.decided_cycles import pod_life_time_policy
 
 
@@ -129,3 +132,92 @@ def test_room_is_named_where_the_policy_does_not_verify_it() -> None:
     found, _ = by_policy(pod_life_time_policy(), *[pod_object(name, node="a", cpu="3") for name in ("one", "two")])
 
     assert found == [("two", "NoLanding")]
+
+
+def planned(
+    *nodes: Object, pods: list[Object], planner: Object | None = None, verification: Object | None = None
+) -> str:
+    """What the table says of node a, which the policy is to drain, beside b of 4 CPU and others."""
+    arguments: Object = {
+        "objectives": [{"drainNodes": {"nodeSelector": {"matchLabels": {"pool": "old"}}}}],
+        "workLimit": 1,
+    }
+    policy = planner_policy({**arguments, **(planner or {})}, packs=False)
+    policy["profiles"][0]["pluginConfig"][2]["args"] = verification or {}
+    return drain_answer([*nodes, *pods], policy)
+
+
+def drain_answer(objects: list[Object], policy: Mapping[str, object]) -> str:
+    """The line of the table about draining node a."""
+    table = node_table(node_explanation("a", objects, policy_of(policy)), TableStyle())
+    (line,) = (line for line in table if line.startswith("Can be drained:"))
+    return line.removeprefix("Can be drained:").strip()
+
+
+OLD = {"pool": "old"}
+A, B = node_object("a", cpu="10", labels=OLD, unschedulable=True), node_object("b", cpu="4")
+
+
+def own(name: str, cpu: str, **facts: object) -> Object:
+    """A pod on node a of a ReplicaSet of its own."""
+    return pod_object(name, node="a", cpu=cpu, owners=[f"ReplicaSet/{name}"], **facts)
+
+
+def test_a_disposable_pod_without_room_blocks_no_plan() -> None:
+    pods = [own("batch", "8", labels={"tier": "batch"}), own("web", "1")]
+
+    assert planned(A, B, pods=pods, verification={"disposablePods": {"matchLabels": {"tier": "batch"}}}) == "yes"
+
+
+def test_a_pod_that_would_be_scheduled_onto_a_node_before_its_maintenance_blocks_a_plan() -> None:
+    leaving = node_object("leaving", cpu="20", conditions=["MaintenancePlanned"])
+
+    assert planned(A, leaving, pods=[own("web", "1")]) == (
+        "no, because of pod default/web: all other nodes that its replacement pod can be scheduled onto receive no"
+        " replacement pods (leaving has the condition MaintenancePlanned)"
+    )
+
+
+def test_the_limit_of_the_planner_blocks_a_plan() -> None:
+    pods = [own("one", "1"), own("two", "1")]
+
+    assert planned(A, B, pods=pods, planner={"maxEvictions": 1}) == (
+        "no, because of pod default/two: maxEvictions (1) reached"
+    )
+
+
+def test_a_pod_of_which_the_landing_is_unknown_blocks_a_plan_even_where_others_may_evict_it() -> None:
+    found = planned(A, B, pods=[own("web", "1", scheduler="other")], verification={"onUnknown": "allow"})
+
+    assert found.startswith("no, because of pod default/web: ")
+
+
+@pytest.mark.parametrize("is_named", [True, False], ids=["by name", "by label"])
+def test_a_node_that_is_not_ready_is_not_drained(is_named: bool) -> None:
+    nodes = [node_object("a", labels=OLD, ready=False), B, node_object("c")]
+    planner: Object = {"objectives": [{"drainNodes": {"nodes": ["a"]}}]} if is_named else {}
+
+    assert planned(*nodes, pods=[own("web", "1")], planner=planner) == (
+        "no, because of pod default/web: node a is not Ready, and policies process Ready nodes only"
+    )
+
+
+def test_a_node_that_a_run_leaves_for_want_of_disruptions_can_be_drained_in_a_later_one() -> None:
+    """The pod of the other node uses the one disruption that the budget allows."""
+    other = node_object("0", cpu="10", labels=OLD, unschedulable=True)
+    pods = [pod_object(name, node=node, labels={"app": "web"}) for name, node in (("one", "0"), ("two", "a"))]
+
+    assert planned(A, B, other, pods=[*pods, budget(1)]) == (
+        "in a later run; not in this one: pod default/two cannot be evicted: PodDisruptionBudget default/web allows"
+        " 1 disruption, used by other pods of this run (2 healthy, 1 required)"
+    )
+
+
+def test_a_node_whose_pods_have_room_in_some_orders_alone_is_not_said_to_lack_room() -> None:
+    policy = verified(nodeFit=False)
+    policy["profiles"][0]["pluginConfig"][2]["args"] = {"onConditional": "allow"}
+    pods = [own("a", "1"), own("b", "2"), own("c", "4")]
+
+    assert drain_answer([A, B, node_object("d", cpu="3"), *pods], policy).startswith(
+        "no, because of pod default/c: the replacement pods of default/b, default/a can take the last node"
+    )

@@ -187,8 +187,9 @@ class NodeExplanation(Fields, frozen=True):
     frequent sentences of plugins about pods that none of them selects, `pending_pods` would be
     scheduled onto the node after it, and `unjudged` says why no plugin ran, else it is empty. Without one, `landings`
     says for each pod where its replacement would be scheduled. `landing_counts` and `causes` count the replacements of
-    the departures, or else those in `landings`. `drain_blockers` say what blocks draining the node; without a
-    policy a pod can have several.
+    the departures, or else those in `landings`. `drain_blockers` say what blocks draining the node in a run of its own;
+    without a policy a pod can have several. `blocked_in_run` says why the run, which is to drain the node with others,
+    does not drain it; empty where it does, or is not to.
     """
 
     facts: NodeFacts
@@ -204,3 +205,4 @@ class NodeExplanation(Fields, frozen=True):
     landing_counts: tuple[LandingCount, ...]
     causes: tuple[LandingCause, ...]
     drain_blockers: tuple[DrainBlocker, ...]
+    blocked_in_run: str = ""

@@ -14,6 +14,7 @@ from descheduler.eviction.checks.budgets import BudgetLedger
 from descheduler.explanation.asked import Inquiry
 from descheduler.explanation.landings import landing_message, verdict_word
 from descheduler.explanation.subjects.node.document import DrainBlocker
+from descheduler.explanation.subjects.node.planned_drain import planned_blockers
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import Reason
@@ -30,23 +31,45 @@ _NO_LANDING = str(Reason.NO_LANDING.value)
 def policy_blockers(node: Node, asked: Inquiry, policy: Policy) -> Sequence[DrainBlocker]:
     """What blocks evicting all pods of `node` in one run of `policy`, with the node cordoned.
 
-    Every pod is asked for in the name of a plugin that selects pods, so that the filters, the limits, the budgets and
-    the check of its landing answer as in a run. Without such a plugin, or where none runs, the rules are kubectl's.
+    Where the policy has a planner, that plans it. Else every pod is asked for in the name of a plugin that selects
+    pods, so that the filters, the limits, the budgets and the check of its landing answer as in a run; the largest pods
+    first where the others would take their room. Without such a plugin, or where none runs, the rules are kubectl's.
     """
     snapshot = asked.snapshot
     pods = [pod for pod in snapshot.pods_by_node.get(node.name, ()) if not pod.is_terminal]
+    planned = planned_blockers(node, asked, policy)
+    if planned is not None:
+        return planned
     asking = _asking(policy)
-    if asking is None:
-        return tuple(drain_blockers(pods, snapshot))
-    nodes = (replace(each, unschedulable=True) if each is node else each for each in snapshot.nodes)
-    cordoned = dataclasses.replace(snapshot, nodes=tuple(nodes))
+    found = None if asking is None else _asked_for(node, pods, asked, policy, asking)
+    if found and asking and any(each.blocker == _NO_LANDING for each in found):
+        largest = sorted(pods, key=lambda pod: _size(pod, node), reverse=True)
+        other = _asked_for(node, largest, asked, policy, asking)
+        found = found if other is None else min(other, found, key=len)
+    return tuple(drain_blockers(pods, snapshot)) if found is None else found
+
+
+def _size(pod: Pod, node: Node) -> float:
+    """The largest share of the node that the pod requests of a resource."""
+    return max(
+        (amount / node.allocatable[name] for name, amount in pod.spec.requests.items() if node.allocatable.get(name)),
+        default=0.0,
+    )
+
+
+def _asked_for(
+    node: Node, pods: Sequence[Pod], asked: Inquiry, policy: Policy, asking: tuple[str, str]
+) -> Sequence[DrainBlocker] | None:
+    """What blocks `pods`, which are asked for in this order; None where no plugin runs."""
+    nodes = (replace(each, unschedulable=True) if each is node else each for each in asked.snapshot.nodes)
+    cordoned = dataclasses.replace(asked.snapshot, nodes=tuple(nodes))
     chosen = [Move(pod, *asking, reason=f"drains node {node.name}") for pod in pods if pod.keeps_node_in_use]
     this_round = Round(chosen=chosen, most_assessed=len(chosen))
     decisions = decide(policy, cordoned, now=asked.now, setting=asked.setting or RunSetting(), this_round=this_round)
     if decisions.skipped:
-        return tuple(drain_blockers(pods, snapshot))
+        return None
     found = {refusal.pod.key: _refused(refusal) for refusal in reversed(decisions.refusals)}
-    for move in decisions.leaving:
+    for move in () if decisions.is_verified else decisions.leaving:  # what is verified may leave, disposable pods too
         if move.landing is not None and verdict_word(move.landing) == "no":
             found[move.pod.key] = _without_node(move, move.landing)
     return tuple(found[pod.key] for pod in pods if pod.key in found)
@@ -64,9 +87,9 @@ def _without_node(move: Move, landing: Landing) -> DrainBlocker:
 
 
 def _asking(policy: Policy) -> tuple[str, str] | None:
-    """Profile and plugin in whose name pods are asked for: the planner, else the first plugin that selects pods."""
-    found = [(profile.name, name) for profile in policy.profiles for name in (*profile.deschedule, *profile.balance)]
-    return min(found, key=lambda each: each[1] != "MigrationPlanner", default=None)
+    """Profile and plugin in whose name pods are asked for: the first plugin that selects pods."""
+    found = ((profile.name, name) for profile in policy.profiles for name in (*profile.deschedule, *profile.balance))
+    return next(found, None)
 
 
 def drain_blockers(pods: Iterable[Pod], snapshot: Snapshot) -> Iterator[DrainBlocker]:

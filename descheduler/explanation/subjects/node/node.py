@@ -118,8 +118,15 @@ def explain_node_after(
         landing_counts=count_landings(own),
         causes=tuple(landing_causes(own)),
         drain_blockers=tuple(blockers),
+        blocked_in_run=_blocked_in_run(node, run),
     )
     return explanation, moved.warnings
+
+
+def _blocked_in_run(node: Node, run: WatchedRun) -> str:
+    """What the goals of planners say is in the way of draining the node."""
+    goals = (goal for facts in run.decisions.facts.values() for goal in facts.goals)
+    return next((each.cause for goal in goals for each in goal.blocked_nodes if each.node == node.name), "")
 
 
 def _is_judged(node: Node, policy: Policy) -> bool:

@@ -174,9 +174,11 @@ def _arrivals(explanation: NodeExplanation, style: TableStyle) -> Iterator[str]:
 
 
 def _drain_answer(explanation: NodeExplanation) -> str:
-    """Yes, or no with the first pod in the way; pods of DaemonSets stay on any drained node."""
+    """Yes, or in a later run, or no with the first pod in the way; pods of DaemonSets stay on any drained node."""
     causes = {each.pod: each.message for each in explanation.landings if each.landing == "no"}
     causes |= {each.pod: each.message for each in explanation.drain_blockers if each.blocker != "DaemonSet"}
+    if not causes and explanation.blocked_in_run:
+        return f"in a later run; not in this one: {explanation.blocked_in_run}"
     if not causes:
         return "yes"
     pod, message = next(iter(causes.items()))
