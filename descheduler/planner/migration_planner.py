@@ -100,6 +100,7 @@ class MigrationPlanner:
         from descheduler.planner.planning import Planning
 
         objective = objective_of(args, self._handle, nodes, chooses_nodes=self._args.choose_nodes)
-        planning = Planning(objective, self._args, self._handle, nodes, last)
+        num_before = sum(each.goal.evictions for each in self._done)
+        planning = Planning(objective, self._args, self._handle, nodes, last, num_before=num_before)
         planning.run()
         return planning

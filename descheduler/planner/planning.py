@@ -29,7 +29,10 @@ _NO_BETTER = "no better plan was found within the limits"
 
 
 class Planning:
-    """What comes of one objective in one run; `last` is what the run before planned for it."""
+    """What comes of one objective in one run, on top of `num_before` evictions for the objectives before it.
+
+    `last` is what the run before planned for it.
+    """
 
     def __init__(
         self,
@@ -38,6 +41,8 @@ class Planning:
         handle: StrategyHandle,
         nodes: Sequence[Node],
         last: PlannedTargets,
+        *,
+        num_before: int = 0,
     ) -> None:
         self._objective = objective
         self._args = args
@@ -45,6 +50,7 @@ class Planning:
         self._evictor = handle.evictor
         self._nodes = nodes
         self._last = last
+        self._num_before = num_before
         self._cluster: ClusterProblem
         self._best_left_gain = 0.0
         self._search: PlanSearch
@@ -204,7 +210,8 @@ class Planning:
         elif granted and least:
             sentence += f" (at least {least:,} {'is' if least == 1 else 'are'} needed)"
         uncounted = [*self._uncounted.texts(), self._unasked_text(search, num_evictions)] if after else ()
-        sentence = "; ".join(filter(None, (sentence, waves, *uncounted, *self._objective.remarks(self._against))))
+        remarks = (waves, self._before_text, *uncounted, *self._objective.remarks(self._against))
+        sentence = "; ".join(filter(None, (sentence, *remarks)))
         return Goal(
             self._objective.name,
             (self._level(after, figure_bound),),
@@ -221,6 +228,12 @@ class Planning:
             self._objective.targets(),
             tuple(self._history),
         )
+
+    @property
+    def _before_text(self) -> str:
+        """On top of what it is planned and proven, if anything was evicted before."""
+        number = self._num_before
+        return f"planned after {counted(number, 'eviction')} for earlier objectives" if number else ""
 
     def _unasked_text(self, search: PlanSearch, num_evictions: int) -> str:
         """That a plan with evictions is one of some pods alone; one without has said so of each pod."""
