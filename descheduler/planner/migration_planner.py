@@ -42,6 +42,8 @@ class MigrationPlanner:
         last = read_targets(self._handle.memory.note)
         for number, objective in enumerate(self._args.objectives):
             self._done.append(self._planned(objective, nodes, last[number] if number < len(last) else {}))
+        for planning in self._done[:-1]:
+            planning.look_again()
 
     def why_idle(self, nodes: Sequence[Node]) -> str:
         """What each objective says that has nothing to do; empty where one has something to do."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
@@ -102,6 +104,22 @@ class Planning:
         granted = [pod for group in good for pod in trials.asking.ask_whole(group, waves)]
         self.targets = waves.targets
         self.goal = self._reached(search, granted, self._evictor.num_leaving - num_before, waves.text)
+
+    def look_again(self) -> None:
+        """Has the goal tell the figure after the objectives that follow, where that is another one."""
+        level, after = self.goal.levels[0], self._objective.figure()
+        if after == level.after:
+            return
+        clause = f"{self._objective.text_of(after)} after the evictions for later objectives"
+        self.goal = replace(
+            self.goal,
+            levels=(replace(level, after=after, bound=min(level.bound, after)),),
+            bound=None,
+            cost_bound=None,
+            status="infeasible" if self.goal.status == "infeasible" else "feasible",
+            sentence=f"{self.goal.sentence}; {clause}",
+            pending_pods=self._pending_pods(),
+        )
 
     def _refused_in(self, search: PlanSearch) -> dict[PodIdentity, str]:
         """What was said against pods of plans; where more might be reached, also of plans that were bettered since."""

@@ -49,3 +49,19 @@ def test_a_plan_is_proven_whose_other_objectives_have_nothing_to_do() -> None:
     found = goal(run([balance(cpu=70), balance(memory=70)], nodes, pods, packs=False))
 
     assert (found.evictions, found.bound, found.gap, found.status) == (1, 1, 0, "optimal")
+
+
+def test_the_figure_of_an_objective_is_that_after_the_objectives_that_follow() -> None:
+    """Consolidation brings a node over the target of the objective before it."""
+    nodes = [make_node(name, cpu="10") for name in "ab"]
+    pods = [make_pod("p", cpu="4", node="a"), make_pod("q", cpu="4", node="b", owners=())]
+
+    found = goal(run([balance(cpu=60), {"consolidateNodes": {}}], nodes, pods))
+
+    balanced, consolidated = found.objectives
+    assert (consolidated.levels[0].after, consolidated.evictions) == (1, 1)
+    assert (balanced.levels[0].before, balanced.levels[0].after, balanced.bound) == (0, 1, None)
+    assert balanced.sentence == (
+        "no node is over its target (cpu 60%); 1 node over target after the evictions for later objectives"
+    )
+    assert found.status == "feasible"
