@@ -42,6 +42,8 @@ class MigrationPlanner:
         last = read_targets(self._handle.memory.note)
         for number, objective in enumerate(self._args.objectives):
             self._done.append(self._planned(objective, nodes, last[number] if number < len(last) else {}))
+        for planning in self._done[:-1]:
+            planning.look_again()
 
     def why_idle(self, nodes: Sequence[Node]) -> str:
         """What each objective says that has nothing to do; empty where one has something to do."""
@@ -100,6 +102,7 @@ class MigrationPlanner:
         from descheduler.planner.planning import Planning
 
         objective = objective_of(args, self._handle, nodes, chooses_nodes=self._args.choose_nodes)
-        planning = Planning(objective, self._args, self._handle, nodes, last)
+        num_before = sum(each.goal.evictions for each in self._done)
+        planning = Planning(objective, self._args, self._handle, nodes, last, num_before=num_before)
         planning.run()
         return planning

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
@@ -34,7 +36,10 @@ _MOST_BLOCKED = 10
 
 
 class Planning:
-    """What comes of one objective in one run; `last` is what the run before planned for it."""
+    """What comes of one objective in one run, on top of `num_before` evictions for the objectives before it.
+
+    `last` is what the run before planned for it.
+    """
 
     def __init__(
         self,
@@ -43,6 +48,8 @@ class Planning:
         handle: StrategyHandle,
         nodes: Sequence[Node],
         last: PlannedTargets,
+        *,
+        num_before: int = 0,
     ) -> None:
         self._objective = objective
         self._args = args
@@ -50,6 +57,7 @@ class Planning:
         self._evictor = handle.evictor
         self._nodes = nodes
         self._last = last
+        self._num_before = num_before
         self._cluster: ClusterProblem
         self._best_left_gain = 0.0
         self._search: PlanSearch
@@ -101,6 +109,22 @@ class Planning:
         granted = [pod for group in good for pod in trials.asking.ask_whole(group, waves)]
         self.targets = waves.targets
         self.goal = self._reached(trials, granted, self._evictor.num_leaving - num_before, waves.text)
+
+    def look_again(self) -> None:
+        """Has the goal tell the figure after the objectives that follow, where that is another one."""
+        level, after = self.goal.levels[0], self._objective.figure()
+        if after == level.after:
+            return
+        clause = f"{self._objective.text_of(after)} after the evictions for later objectives"
+        self.goal = replace(
+            self.goal,
+            levels=(replace(level, after=after, bound=min(level.bound, after)),),
+            bound=None,
+            cost_bound=None,
+            status="infeasible" if self.goal.status == "infeasible" else "feasible",
+            sentence=f"{self.goal.sentence}; {clause}",
+            pending_pods=self._pending_pods(),
+        )
 
     def _refused_in(self, search: PlanSearch) -> dict[PodIdentity, str]:
         """What was said against pods of plans; where more might be reached, also of plans that were bettered since."""
@@ -217,7 +241,8 @@ class Planning:
         beside += [f"node {each.node} cannot be drained: {each.cause}" for each in blocked[:_MOST_BLOCKED]]
         if len(blocked) > _MOST_BLOCKED:
             beside.append(f"{len(blocked) - _MOST_BLOCKED:,} more nodes cannot be drained")
-        sentence = "; ".join(filter(None, (sentence, waves, *beside, *self._objective.remarks(self._against))))
+        beside += self._objective.remarks(self._against)
+        sentence = "; ".join(filter(None, (sentence, waves, self._before_text, *beside)))
         return Goal(
             self._objective.name,
             (self._level(after, figure_bound),),
@@ -235,6 +260,12 @@ class Planning:
             tuple(self._history),
             blocked,
         )
+
+    @property
+    def _before_text(self) -> str:
+        """On top of what it is planned and proven, if anything was evicted before."""
+        number = self._num_before
+        return f"planned after {counted(number, 'eviction')} for earlier objectives" if number else ""
 
     def _unasked_text(self, search: PlanSearch, num_evictions: int) -> str:
         """That a plan with evictions is one of some pods alone; one without has said so of each pod."""

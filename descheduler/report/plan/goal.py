@@ -60,7 +60,8 @@ class PlannedObjective(Fields, frozen=True):
     """One objective of a planner, in the order of the policy. `sentence` says what came of it.
 
     `cost` is that of the evictions in thousandths of ordinary ones. A plan that reaches the same figures needs at least
-    `bound` evictions and costs at least `cost_bound`; both are null where nothing is proven for these figures.
+    `bound` evictions and costs at least `cost_bound`, beside the evictions for earlier objectives; both are null where
+    nothing is proven for these figures. So is the bound of each level one of plans on top of these evictions.
     `pending_pods` are those of makeRoom, empty for other objectives. `targets` are the shares in percent, by resource,
     that nodes are brought below, empty for objectives without any. `history` has the moments at which the search got
     further; their seconds and number differ from run to run.
@@ -84,9 +85,11 @@ class PlannedGoal(Fields, frozen=True):
     """What planners were asked for, and how near the plan comes.
 
     A plan that reaches the figures of all `levels` needs at least `bound` evictions, by proof, and `gap` is the share
-    of that by which `evictions` are more. Both are null where nothing is proven for these figures.
+    of that by which `evictions` are more. Both are null where nothing is proven for these figures, and where there are
+    evictions for several objectives: what is proven of one counts on the evictions for those before it.
     `status` is `optimal` where no plan has better figures or fewer evictions, or costs less by more than tie-breaks,
-    `feasible` where one may, `infeasible` where no plan can reach anything, and `nothing` where nothing was to be done.
+    `feasible` where one may, or where an objective is planned after evictions for another one, `infeasible` where no
+    plan can reach anything, and `nothing` where nothing was to be done.
     `seconds` is how long was searched, and `work` the same in units that are equal on every machine. `search_ended_by`
     is the limit that ended the search or a part of it, and empty where it was done. All but `seconds` and the `history`
     of objectives is the same for equal input unless that is `timeLimit`, or `interrupt`: a signal or the deadline.
@@ -108,8 +111,8 @@ def goal_of(decisions: Decisions) -> PlannedGoal | None:
     if not found:
         return None
     held = {identity_of(room.pod) for move in decisions.moves for room in move.rooms}
-    evictions, bound = sum(goal.evictions for *_, goal in found), _sum([goal.bound for *_, goal in found])
-    status = max((goal.status for *_, goal in found), key=_WORST.index)
+    each_goal = [goal for *_, goal in found]
+    evictions, bound = sum(goal.evictions for goal in each_goal), _bound(each_goal)
     return PlannedGoal(
         objectives=tuple(
             PlannedObjective(
@@ -131,7 +134,7 @@ def goal_of(decisions: Decisions) -> PlannedGoal | None:
         evictions=evictions,
         bound=bound,
         gap=None if bound is None else round((evictions - bound) / max(bound, 1), 6),
-        status=status,
+        status=_status(each_goal),
         seconds=round(sum(goal.seconds for *_, goal in found), 3),
         work=round(sum(goal.work for *_, goal in found), 6),
         search_ended_by=max((goal.search_ended_by for *_, goal in found), key=_ENDS.index),
@@ -165,6 +168,18 @@ def in_units(figure: int, scale: int) -> int | float:
     return figure * _MILLION // scale / _MILLION if rest else whole
 
 
-def _sum(bounds: Sequence[int | None]) -> int | None:
-    """Of all of them; None where one is not proven."""
-    return None if None in bounds else sum(filter(None, bounds))
+def _bound(found: Sequence[goals.Goal]) -> int | None:
+    """How many evictions all figures need at least; None where that is not proven.
+
+    What is proven for an objective counts on the evictions for those before it, so that two bounds are not added.
+    """
+    bounds = [goal.bound for goal in found]
+    return None if None in bounds or sum(goal.evictions > 0 for goal in found) > 1 else sum(filter(None, bounds))
+
+
+def _status(found: Sequence[goals.Goal]) -> GoalStatus:
+    """The worst status; `feasible` in place of `optimal` where an objective was planned after evictions for another."""
+    worst = max((goal.status for goal in found), key=_WORST.index)
+    evicting = next((number for number, goal in enumerate(found) if goal.evictions), len(found))
+    is_on_top = any(goal.status != "nothing" for goal in found[evicting + 1 :])
+    return "feasible" if worst == "optimal" and is_on_top else worst
