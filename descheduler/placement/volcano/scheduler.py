@@ -288,8 +288,9 @@ class VolcanoScheduler(VolcanoInterplay, SchedulerModel):
     def lasting_bits(self, plugin: str) -> np.uint32:
         """See the protocol; a filter of kube-scheduler has such bits, and no other plugin."""
         filters = self._live.opened_last.accounts.get(_PREDICATES)
-        is_filter = isinstance(filters, KubeFilters) and plugin in filters.names
-        return filters.lasting_bits(plugin) if is_filter else super().lasting_bits(plugin)
+        if isinstance(filters, KubeFilters) and plugin in filters.names:
+            return filters.lasting_bits(plugin)
+        return super().lasting_bits(plugin)
 
     def origin_of(self, plugin: str) -> str:
         """The plugin of Volcano and its tier."""

@@ -178,8 +178,8 @@ class DrainNodesObjective(ConsolidateNodesObjective):
         """A pod that has no other node than those that are closed to replacements."""
         openings = self._evictor.prover().openings()
         for pod in self._leaving(node):
-            mask = openings.open_to(pod, frozenset({Compares.SPREAD}))
-            others = {name for name in compress(openings.nodes, () if mask is None else mask) if name != node}
+            found = openings.open_to(pod, frozenset({Compares.SPREAD}))
+            others = {name for name in compress(openings.nodes, () if found is None else found.now) if name != node}
             if others and all(map(self._closed.why, others)):
                 message = (
                     "all other nodes that its replacement pod can be scheduled onto receive no replacement pods"

@@ -94,8 +94,9 @@ def _shown(names: Sequence[str]) -> Sequence[str]:
 
 def _without(problem: Problem, limits: Sequence[MoveLimit]) -> Problem:
     """`problem` as if those of `limits` that have a name were not there."""
-    rules = (_lifted(rule, problem.num_pods) if rule in limits else rule for rule in problem.rules)
-    return dataclasses.replace(problem, rules=tuple(rules))
+    kept = (rule for rule in problem.rules if rule not in limits)
+    lifted = (_lifted(rule, problem.num_pods) for rule in limits)
+    return dataclasses.replace(problem, rules=(*kept, *lifted))
 
 
 def _lifted(rule: MoveLimit, most: int) -> MoveLimit:
