@@ -22,6 +22,7 @@ from descheduler.plan.moves import PodIdentity, identity_of
 from descheduler.planner.objective_args import ConsolidateNodesArgs, DrainNodesArgs
 from descheduler.planner.objectives.consolidate_nodes import ConsolidateNodesObjective
 from descheduler.planner.objectives.drained_nodes import named_nodes, selected_nodes
+from descheduler.planner.objectives.unmatched_selectors import unmatched_text
 from descheduler.planner.problem.cluster_problem import ClusterProblem
 
 __all__ = ["DrainNodesObjective"]
@@ -46,6 +47,7 @@ class DrainNodesObjective(ConsolidateNodesObjective):
         self._selected = selected_nodes(args, nodes, files)
         there = {node.name for node in nodes}
         self._missing = [named for named in named_nodes(args, files) if named.name not in there]
+        self._unmatched = unmatched_text("drainNodes.nodeSelector", args.node_selector, nodes)
         self._departing = {node.name: node.true_conditions & DEPARTURE_CONDITIONS for node in nodes}
         self._zones = {node.name: node.labels.get(ZONE_LABEL, "") for node in nodes} if args.zones_in_turn else {}
         super().__init__(ConsolidateNodesArgs(), handle, nodes)
@@ -63,7 +65,7 @@ class DrainNodesObjective(ConsolidateNodesObjective):
         if self._before:
             return ""
         if not self._selected:
-            return "; ".join(filter(None, ("no node is to be drained", self._missing_text)))
+            return "; ".join(filter(None, ("no node is to be drained", self._unmatched, self._missing_text)))
         have = "has" if len(self._selected) == 1 else "have"
         return f"{counted(len(self._selected), 'node')} to be drained {have} no pods but those of DaemonSets"
 
@@ -125,12 +127,12 @@ class DrainNodesObjective(ConsolidateNodesObjective):
         return ""
 
     def remarks(self, against: Mapping[PodIdentity, str]) -> Sequence[str]:
-        """Of each node that is left what is in the way, and names without a node."""
+        """Of each node that is left what is in the way, and names and a selector without a node."""
         left = sorted(self._used())
         found = [f"node {name} cannot be drained: {self._cause(name, against)}" for name in islice(left, _MOST_NAMED)]
         if len(left) > _MOST_NAMED:
             found.append(f"{len(left) - _MOST_NAMED:,} more nodes cannot be drained")
-        return tuple(filter(None, (*found, self._missing_text)))
+        return tuple(filter(None, (*found, self._unmatched, self._missing_text)))
 
     def _cause(self, node: str, against: Mapping[PodIdentity, str]) -> str:
         """What is in the way as things are booked, else what was said against a pod of the node in a plan."""
