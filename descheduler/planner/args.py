@@ -126,7 +126,7 @@ def validate_args(args: MigrationPlannerArgs) -> list[ArgsProblem]:
     if not args.objectives:
         found.append(ArgsProblem(("objectives",), "is empty; name one at least, such as balanceUtilization"))
     if not args.workers:
-        found.append(ArgsProblem(("workers",), "0 processes do not search; 1 is the least"))
+        found.append(ArgsProblem(("workers",), "0 is too low: must be at least 1"))
     if args.workers > _MOST_WORKERS:
         found.append(ArgsProblem(("workers",), f"{args.workers} is above {_MOST_WORKERS}"))
     if args.time_limit <= timedelta(0):

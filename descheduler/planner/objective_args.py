@@ -278,7 +278,7 @@ class DrainNodesArgs(ObjectiveArgs, frozen=True):
             yield ArgsProblem((), "names no node; set nodes, nodesFile, nodeSelector or conditions")
         yield from check_selector("nodeSelector", self.node_selector)
         if not self.max_unavailable:
-            yield ArgsProblem(("maxUnavailable",), "0 nodes at once drain none; 1 is the least")
+            yield ArgsProblem(("maxUnavailable",), "0 is too low: must be at least 1")
 
     def needs(self) -> Needs:
         """Which nodes earlier runs have cordoned."""

@@ -389,3 +389,13 @@ def test_goal_names_the_limit_of_migration_controller_that_keeps_a_node_in_use(l
 
     change = "2 nodes in use → 2 with 0 evictions"
     assert goal_of(decisions).sentence.startswith(f"{change}; proven best for {name}; the rest needs at least 4 more")
+
+
+def test_arguments_without_effect_are_said() -> None:
+    args = {"maxUtilization": {"cpus": 90}, "protectedNodes": {"matchLabels": {"keep": "yes"}}}
+
+    decisions = run_objective("consolidateNodes", NODES, [pod("p", "1", "a"), pod("q", "1", "b")], args=args)
+
+    assert goal_of(decisions).sentence.endswith(
+        "; protectedNodes (keep in (yes)): 0 of 3 nodes match; maxUtilization.cpus has no effect: no node has cpus"
+    )

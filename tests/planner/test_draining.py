@@ -347,6 +347,14 @@ def test_pods_of_daemonsets_stay() -> None:
     assert goal_of(decisions).levels == (Level("nodes to be drained", 1, 0, 0),)
 
 
+def test_selector_that_no_node_matches_is_said() -> None:
+    args = {"nodeSelector": {"matchLabels": {"pool": "odl"}}}
+
+    assert goal_of(run_objective("drainNodes", FREE, [pod("p", "new-1")], args=args)).sentence == (
+        "no node is to be drained; drainNodes.nodeSelector (pool in (odl)): 0 of 2 nodes match"
+    )
+
+
 def test_names_without_a_node_are_said() -> None:
     decisions = run_objective("drainNodes", FREE, [pod("p", "new-1")], args={"nodes": ["gone"]})
 

@@ -13,7 +13,7 @@ from descheduler.model.pod import Pod
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.goals import Level
 from descheduler.planner.objective_args import NodeCost, ReduceCostArgs
-from tests.builders import make_budget, make_node, make_pod
+from tests.builders import Object, make_budget, make_node, make_pod
 from tests.planner.choosing import run_choosing, targets
 from tests.planner.runs import goal_of, run_objective
 from tests.strategies.runs import evicted
@@ -127,3 +127,28 @@ def test_no_final_state_of_a_tiny_cluster_costs_less(seed: int) -> None:
     assert cost(where) == pytest.approx(min(map(cost, product(rooms, repeat=len(pods)))))
     (level,) = goal_of(decisions).levels
     assert level.bound <= level.after
+
+
+@pytest.mark.parametrize(
+    ("cost", "said"),
+    [
+        pytest.param(
+            {"label": "exmaple.com/capacity", "prices": {"spot": 1}},
+            "requests cost the same on every node (nodeCost);"
+            " nodeCost.label: no node has the label exmaple.com/capacity (default: 1)",
+            id="a label that no node has",
+        ),
+        pytest.param(
+            {"label": KIND, "prices": {"committed": 0.2, "ondemand": 4}, "default": 0.5},
+            "nodeCost: 1 node has no price (default: 0.5): value on-demand;"
+            " nodeCost.prices: no node has the value ondemand",
+            id="a price that is of no node",
+        ),
+    ],
+)
+def test_nodes_without_a_price_are_said(cost: Object, said: str) -> None:
+    nodes = [ON_DEMAND, COMMITTED]
+
+    decisions = run_objective("reduceCost", nodes, [pod("web", "5", "dear")], args={"nodeCost": cost}, packs=False)
+
+    assert goal_of(decisions).sentence.endswith(said)

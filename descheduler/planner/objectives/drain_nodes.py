@@ -26,6 +26,7 @@ from descheduler.planner.objectives.closed_nodes import ClosedNodes
 from descheduler.planner.objectives.cluster_objective import AskTogether
 from descheduler.planner.objectives.consolidate_nodes import ConsolidateNodesObjective
 from descheduler.planner.objectives.drained_nodes import named_nodes, selected_nodes
+from descheduler.planner.objectives.unmatched_selectors import unmatched_text
 from descheduler.planner.problem.cluster_problem import ClusterProblem
 
 __all__ = ["DrainNodesObjective"]
@@ -64,6 +65,7 @@ class DrainNodesObjective(ConsolidateNodesObjective):
             if node.name in wanted and any(map(self.counts_pod, cluster.pods_by_node.get(node.name, ())))
         ]
         """Nodes with pods that are to be drained and that no plugin processes."""
+        self._unmatched = unmatched_text("drainNodes.nodeSelector", args.node_selector, cluster.nodes)
         self._closed = ClosedNodes((args,), handle, nodes)
         self._zones = {node.name: node.labels.get(ZONE_LABEL, "") for node in nodes} if args.zones_in_turn else {}
         self._causes: Mapping[str, str] = {}
@@ -141,9 +143,9 @@ class DrainNodesObjective(ConsolidateNodesObjective):
         return [*found, *(BlockedNode(name, _UNKNOWN_CAUSE) for name in left[_MOST_EXAMINED:])]
 
     def remarks(self, against: Mapping[PodIdentity, str]) -> Sequence[str]:
-        """The nodes that no plugin processes, and the names without a node."""
+        """The nodes that no plugin processes, and names and a selector without a node."""
         del against
-        return tuple(filter(None, (*self._unprocessed_texts(), self._missing_text)))
+        return tuple(filter(None, (*self._unprocessed_texts(), self._unmatched, self._missing_text)))
 
     def _unprocessed_texts(self) -> Iterator[str]:
         for node in self._unprocessed[:_MOST_NAMED]:

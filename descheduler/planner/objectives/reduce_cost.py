@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from descheduler.optimizer.objective import Value
 from descheduler.optimizer.objectives.reduce_cost import ReduceCost
 from descheduler.optimizer.order.waves import Reassignment
 from descheduler.optimizer.problem import Problem
+from descheduler.plan.moves import PodIdentity
 from descheduler.planner.objective_args import ReduceCostArgs
 from descheduler.planner.objectives.cluster_objective import ClusterObjective, Part
 from descheduler.planner.problem.cluster_problem import ClusterProblem
@@ -41,6 +42,7 @@ class ReduceCostObjective(ClusterObjective):
         self._evictor, self._view = handle.evictor, handle.view
         self.hint = _HINT
         costs = NodeCosts(args.node_cost)
+        self._cost_faults = tuple(costs.faults(nodes))
         self._cost = {node.name: costs.of(node) for node in nodes}
         self._unplanned = 0
         """What is requested by what is none of the problem's pods, in millionths."""
@@ -62,7 +64,7 @@ class ReduceCostObjective(ClusterObjective):
         """That no pod requests anything, or that it costs the same everywhere."""
         rates = np.unique(self._rates(list(self._cost)), axis=0)
         if len(rates) < 2:
-            return "requests cost the same on every node (nodeCost)"
+            return "; ".join(("requests cost the same on every node (nodeCost)", *self._cost_faults))
         return "" if self.figure() else "no pod on the nodes of the policy requests CPU or memory"
 
     def figure(self) -> int:
@@ -122,6 +124,11 @@ class ReduceCostObjective(ClusterObjective):
             (pod,), (move,) = part.pods, part.moves
             saved = self._price(pod, pod.node_name) - self._price(pod, cluster.nodes[move.target])
             yield part._replace(gain=in_policy_units(_thousandths(saved)))
+
+    def remarks(self, against: Mapping[PodIdentity, str]) -> Sequence[str]:
+        """Which nodes have no price."""
+        del against
+        return self._cost_faults
 
     def why_not(self, pod: Pod) -> str:
         """That no node has cheaper room for it."""
