@@ -90,7 +90,7 @@ def test_what_blocks_the_rest_is_named_where_some_pods_get_room() -> None:
     decisions = run([*pods, fixed("c", "4"), pending("p", "8"), pending("q", "8")], budgets=(guard(1),))
 
     assert goal_of(decisions).evictions == 1
-    assert "already used by this run" in goal_of(decisions).sentence
+    assert "used by other pods of this run" in goal_of(decisions).sentence
 
 
 def test_limit_of_the_run_that_stops_further_room_is_named() -> None:
