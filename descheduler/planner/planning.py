@@ -195,10 +195,7 @@ class Planning:
             gain = part.gain * ORDINARY / cost
             if gain < least:
                 self._best_left_gain = max(self._best_left_gain, gain)
-                text = (
-                    f"its part of the plan gains {gain:.2g} for an eviction, less than minGainPerDisruption"
-                    f" ({least:g}): {_evictions_worth(cost)} for {counted_about(part.gain, self._objective.noun)}"
-                )
+                text = f"its part of the plan gains {gain:.2g} for {_each_of(cost)} (minGainPerDisruption: {least:g})"
                 found.update((identity_of(pod), text) for pod in part.pods)
         return found
 
@@ -314,6 +311,7 @@ class Planning:
         return hint if is_of_use and self._why_left in (_NO_BETTER, _NO_BETTER_IN_TIME) else ""
 
 
-def _evictions_worth(cost: int) -> str:
-    """Such as `3 evictions`, or `3.5 evictions` where some are dearer than others."""
-    return counted_about(round(cost / ORDINARY, 1), "eviction")
+def _each_of(cost: int) -> str:
+    """Such as `1 eviction` or `each of 3 evictions`; `each of 3.5 evictions` where some are dearer than others."""
+    text = counted_about(round(cost / ORDINARY, 1), "eviction")
+    return text if text == counted(1, "eviction") else f"each of {text}"

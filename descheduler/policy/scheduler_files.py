@@ -45,9 +45,7 @@ def scheduler_file_reader(files: dict[str, SchedulerFile], folder: Path | None =
         if path not in files:
             place = Path(path) if folder is None else folder / path
             name = path if str(place) == path else f"{path} (relative to the policy file: {place})"
-            read_one, noun = (
-                (read_lines, "list of nodes") if lists_nodes else (read_document, "scheduler configuration")
-            )
+            read_one, noun = (read_lines, "node list") if lists_nodes else (read_document, "scheduler configuration")
             document = read_one(place, name, noun)
             files[path] = SchedulerFile(path, document, digest_of(document))
         return files[path]

@@ -285,6 +285,12 @@ def test_protections_and_limits_of_a_policy_hold_and_its_plugins_do_not_run(plan
         pytest.param(["--for", "=4"], "'=4': the resource has no name", id="no name"),
         pytest.param(["--for", "cpu=1,,memory"], "'memory': '' is not a quantity", id="no amount"),
         pytest.param(["--for", "nowhere.yaml"], "no such file", id="no file"),
+        pytest.param(
+            ["--for", "pendin"],
+            "'pendin': no such file; name a manifest file to read, 'pending' for the pods that are pending, or what one"
+            " pod requests, such as nvidia.com/gpu=8 (see",
+            id="another word than pending",
+        ),
         pytest.param(["--for", "pending", "--out", "x"], "cannot be used together", id="with --out"),
         pytest.param(["--out", "x"], "missing option '--policy-config-file'", id="no policy"),
         pytest.param(["--config", "x"], "missing option '--out'", id="no plan file"),

@@ -222,7 +222,7 @@ def test_nodes_are_read_from_a_file(tmp_path: Path) -> None:
     [
         pytest.param("old-1\nold 2\n", "{file}:2: 'old 2' is not the name of a node", id="two words in a line"),
         pytest.param("# nothing\n", "{file}: names no node", id="no name"),
-        pytest.param(None, "{file}: no such file; name the list of nodes file to read", id="no file"),
+        pytest.param(None, "{file}: no such file; name the node list file to read", id="no file"),
     ],
 )
 def test_faults_of_the_file_are_told_with_their_line(tmp_path: Path, text: str | None, message: str) -> None:
@@ -345,6 +345,15 @@ def test_pods_of_daemonsets_stay() -> None:
 
     assert evicted(decisions) == ["p"]
     assert goal_of(decisions).levels == (Level("nodes to be drained", 1, 0, 0),)
+
+
+def test_gain_that_is_too_small_is_said_once() -> None:
+    decisions = run([pod("p", "old-1"), pod("q", "old-1")], planner={"minGainPerDisruption": 0.6})
+
+    assert goal_of(decisions).sentence.endswith(
+        "pod default/p cannot be evicted: its part of the plan gains 0.49 for each of 2 evictions"
+        " (minGainPerDisruption: 0.6)"
+    )
 
 
 def test_selector_that_no_node_matches_is_said() -> None:

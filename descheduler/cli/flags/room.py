@@ -15,6 +15,11 @@ from descheduler.cli.flags.files import file_source, read_input_name
 __all__ = ["RoomFlags", "takes_room"]
 
 _PENDING = "pending"
+_STANDARD_INPUT = "-"
+_NO_SUCH_FILE = (
+    "no such file; name a manifest file to read, 'pending' for the pods that are pending, or what one pod requests,"
+    " such as nvidia.com/gpu=8"
+)
 _MOST_DEVICES = 32
 """Devices of one claim that the scheduler allocates."""
 
@@ -42,7 +47,9 @@ def _read_room(ctx: click.Context, option: click.Parameter, text: str | None) ->
         return None
     if text == _PENDING:
         return RoomFlags()
-    if "=" in text and not Path(text).exists():
+    if text != _STANDARD_INPUT and not Path(text).exists():
+        if "=" not in text:
+            raise click.BadParameter(f"{text!r}: {_NO_SUCH_FILE}.")
         return _of_class(text) or RoomFlags((_requested(text),), is_of_requests=True)
     read_input_name(ctx, option, text)
     return _of_file(text)

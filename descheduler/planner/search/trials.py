@@ -112,7 +112,9 @@ class Trials:
         if is_in_bundles and not self._objective.is_tried_in_orders and len(zones) < 2:
             return self._tried_in_order(plan, groups)
         parts = zones if len(zones) > 1 else [[group] for group in groups]
-        order: Sequence[Sequence[MovesTogether]] = parts if is_in_bundles else sorted(parts, key=lambda part: max(map(self._size, part)), reverse=True)
+        order: Sequence[Sequence[MovesTogether]] = parts
+        if not is_in_bundles:
+            order = sorted(parts, key=lambda part: max(map(self._size, part)), reverse=True)
         others = _orders(parts)
         tries: list[Trial] = []
         for _ in range(_FEWEST_ORDERS if is_in_bundles else _num_orders(len(groups))):
