@@ -6,6 +6,7 @@ import json
 
 import jsonschema
 import pytest
+from msgspec.structs import replace
 
 from descheduler.report.formats.json_text import json_text
 from descheduler.report.formats.render import render
@@ -48,6 +49,15 @@ def test_decisions_about_a_thing_are_those_of_the_plan(
     assert [refusal.pod.name for refusal in answer.refusals] == kept
     assert not answer.is_silent
     assert answer.plan_id == plan.plan_id
+
+
+def test_pods_arrive_on_the_node_that_is_asked_about_and_on_no_other(plan: Plan) -> None:
+    (move,) = plan.moves
+    moved = replace(plan, moves=(replace(move, to_node="b"),))
+
+    arrivals = {name: [each.pod.name for each in answer_of(moved, "node", name).arrivals] for name in ("a", "b")}
+
+    assert arrivals == {"a": [], "b": ["old"]}
 
 
 @pytest.mark.parametrize("type_name", list(ANSWERED))

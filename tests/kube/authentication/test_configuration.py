@@ -244,10 +244,10 @@ def test_proxy_that_is_no_url_is_one_sentence(tmp_path: Path) -> None:
     assert SECRET not in str(caught.value)
 
 
-LONE = chr(0xD800)
+FIRST_HALF, LAST_HALF = chr(0xD800), chr(0xDFFF)
 
 
-@pytest.mark.parametrize("character", [LONE, "\0"])
+@pytest.mark.parametrize("character", [FIRST_HALF, LAST_HALF, "\0"])
 @pytest.mark.parametrize(
     ("place", "part"),
     [
