@@ -26,8 +26,6 @@ from descheduler.planner.unmovable_pods import why_none_can_leave
 __all__ = ["Planning"]
 
 _NO_BETTER = "no better plan was found within the limits"
-_MOST_BLOCKED = 10
-"""Nodes that the goal names with what blocks them."""
 
 
 class Planning:
@@ -209,9 +207,9 @@ class Planning:
         closed = "" if self._objective.says_why_each_is_left else search.closed.text
         beside = [*self._uncounted.texts(), self._unasked_text(search, num_evictions), closed] if after else []
         blocked = tuple(self._objective.blocked_nodes(self._against, trials.refusal_of))
-        beside += [f"node {each.node} cannot be drained: {each.cause}" for each in blocked[:_MOST_BLOCKED]]
-        if len(blocked) > _MOST_BLOCKED:
-            beside.append(f"{len(blocked) - _MOST_BLOCKED:,} more nodes cannot be drained")
+        beside += [f"node {each.node} cannot be drained: {each.cause}" for each in blocked]
+        if blocked and after > len(blocked):
+            beside.append(f"{after - len(blocked):,} more nodes cannot be drained")
         sentence = "; ".join(filter(None, (sentence, waves, *beside, *self._objective.remarks(self._against))))
         return Goal(
             self._objective.name,

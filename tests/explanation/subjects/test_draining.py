@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import pytest
 
@@ -158,7 +159,7 @@ OLD = {"pool": "old"}
 A, B = node_object("a", cpu="10", labels=OLD, unschedulable=True), node_object("b", cpu="4")
 
 
-def own(name: str, cpu: str, **facts: object) -> Object:
+def own(name: str, cpu: str, **facts: Any) -> Object:
     """A pod on node a of a ReplicaSet of its own."""
     return pod_object(name, node="a", cpu=cpu, owners=[f"ReplicaSet/{name}"], **facts)
 
