@@ -68,7 +68,7 @@ class PendingPod(Fields, frozen=True):
 class BlockedNode(Fields, frozen=True):
     """A node that was to be drained and is not, and the `cause` as the sentence of the objective has it.
 
-    `pod` is the first one in the way, null where the cause is no single pod.
+    `pod` is the first one in the way, null where the cause is not a pod of the node.
     """
 
     node: str
