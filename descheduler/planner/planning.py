@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
@@ -31,8 +31,6 @@ _NO_BETTER, _NONE_FEWER = "no better plan was found within the limits", "no plan
 _NO_BETTER_IN_TIME = "no better plan was found before the search was interrupted"
 _UNTOLD = (_NO_BETTER, _NO_BETTER_IN_TIME, _NONE_FEWER)
 """Why some are left, without anything that is in the way of them."""
-_MOST_BLOCKED = 10
-"""Nodes that the goal names with what blocks them."""
 
 
 class Planning:
@@ -230,14 +228,11 @@ class Planning:
             sentence = "; ".join(filter(None, (sentence, self._why_left, self._in_the_way(num_evictions))))
         elif granted and least:
             sentence += f" (at least {least:,} {'is' if least == 1 else 'are'} needed)"
-        closed = "" if self._objective.says_why_each_is_left else search.closed.text
-        beside = [*self._uncounted.texts(), self._unasked_text(search, num_evictions), closed] if after else []
-        if search.ended_by == "interrupt" and not is_proven and self._why_left != _NO_BETTER_IN_TIME:
-            beside.insert(0, "the search was interrupted")
         blocked = tuple(self._objective.blocked_nodes(self._against, trials.refusal_of))
-        beside += [f"node {each.node} cannot be drained: {each.cause}" for each in blocked[:_MOST_BLOCKED]]
-        if len(blocked) > _MOST_BLOCKED:
-            beside.append(f"{len(blocked) - _MOST_BLOCKED:,} more nodes cannot be drained")
+        beside = [*self._beside(num_evictions, is_proven=is_proven)] if after else []
+        beside += [f"node {each.node} cannot be drained: {each.cause}" for each in blocked]
+        if blocked and after > len(blocked):
+            beside.append(f"{after - len(blocked):,} more nodes cannot be drained")
         beside += self._objective.remarks(self._against)
         sentence = "; ".join(filter(None, (sentence, waves, self._before_text, *beside)))
         return Goal(
@@ -264,10 +259,17 @@ class Planning:
         number = self._num_before
         return f"planned after {counted(number, 'eviction')} for earlier objectives" if number else ""
 
-    def _unasked_text(self, search: PlanSearch, num_evictions: int) -> str:
-        """That a plan with evictions is one of some pods alone; one without has said so of each pod."""
-        number = len(search.all_moves.unasked) if num_evictions else 0
-        return f"no time was left to ask which nodes are open to {number:,} of the pods" if number else ""
+    def _beside(self, num_evictions: int, *, is_proven: bool) -> Iterator[str]:
+        """What the search has not counted, or not had the time for, where some are left."""
+        search = self._search
+        if search.ended_by == "interrupt" and not is_proven and self._why_left != _NO_BETTER_IN_TIME:
+            yield "the search was interrupted"
+        yield from self._uncounted.texts()
+        # One without evictions has said so of each pod.
+        if num_evictions and (number := len(search.all_moves.unasked)):
+            yield f"no time was left to ask which nodes are open to {number:,} of the pods"
+        if not self._objective.says_why_each_is_left:
+            yield search.closed.text
 
     def _pending_pods(self) -> tuple[UnscheduledPod, ...]:
         """The pods that were looked for room, as things are booked."""

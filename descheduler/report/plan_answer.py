@@ -21,7 +21,7 @@ from descheduler.report.plan.document import (
     RepeatedRequest,
 )
 from descheduler.report.plan.figures import NodeFigures
-from descheduler.report.plan.goal import PendingPod
+from descheduler.report.plan.goal import BlockedNode, PendingPod
 from descheduler.report.plan.workloads import PlannedWorkload
 from descheduler.report.subjects import SUBJECTS
 from descheduler.report.tables.columns import Row
@@ -39,7 +39,8 @@ class PlanAnswer(TabledDocument, frozen=True):
     `sentence` sums it up. With `is_silent` the plan does not name the thing: `sentence` says what that means. `moves`
     are the evictions of its pods, `arrivals` those of pods whose replacements are expected on it, if it is a node, and
     `pending_pods` the pending pods that are it or that are expected on it. `refusals`, `background` and
-    `repeated_requests` are those of its pods. `workloads`, `nodes` and `plugins` are entries of the plan about it.
+    `repeated_requests` are those of its pods. `blocked_nodes` say why it is not drained, if it is a node, or what it
+    blocks, if it is a pod. `workloads`, `nodes` and `plugins` are entries of the plan about it.
     """
 
     api_version: ApiVersion
@@ -58,6 +59,7 @@ class PlanAnswer(TabledDocument, frozen=True):
     refusals: tuple[PlannedRefusal, ...]
     background: tuple[BackgroundEviction, ...]
     repeated_requests: tuple[RepeatedRequest, ...]
+    blocked_nodes: tuple[BlockedNode, ...]
     workloads: tuple[PlannedWorkload, ...]
     nodes: tuple[NodeFigures, ...]
     plugins: tuple[PluginFigures, ...]
@@ -133,6 +135,12 @@ def answer_of(plan: Plan, type_name: str, name: str) -> PlanAnswer:
         refusals=tuple(filter(asked.takes, plan.refusals)),
         background=tuple(filter(asked.takes, plan.background)),
         repeated_requests=tuple(filter(asked.takes, plan.repeated_requests)),
+        blocked_nodes=tuple(
+            each
+            for objective in objectives
+            for each in objective.blocked_nodes
+            if each.node == asked.node or (each.pod is not None and asked.is_pod(each.pod))
+        ),
         workloads=tuple(asked.workloads),
         nodes=tuple(each for each in plan.figures.nodes if each.name == asked.node),
         plugins=tuple(each for each in plan.plugins if each.plugin == asked.plugin),
@@ -162,6 +170,9 @@ def _sentences(answer: PlanAnswer) -> Iterator[str]:
     if pending := answer.pending_pods:
         placed = sum(each.to_node is not None for each in pending)
         yield f"{placed:,} of {counted(len(pending), 'pending pod')} can be scheduled after evictions"
+    for blocked in answer.blocked_nodes:
+        named = "" if blocked.node == answer.name else f"node {blocked.node} "
+        yield f"{named}cannot be drained: {blocked.cause}"
     yield from (each.facts.why_nothing for each in answer.plugins if each.facts and each.facts.why_nothing)
 
 

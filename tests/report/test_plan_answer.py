@@ -8,9 +8,11 @@ import jsonschema
 import pytest
 from msgspec.structs import replace
 
+from descheduler.report.document import PodReference
 from descheduler.report.formats.json_text import json_text
 from descheduler.report.formats.render import render
 from descheduler.report.plan.document import Plan
+from descheduler.report.plan.goal import BlockedNode, PlannedGoal, PlannedObjective
 from descheduler.report.plan_answer import ANSWERED, answer_of
 from descheduler.report.published_schema import published_schema
 from tests.builders import make_budget, make_pod
@@ -67,6 +69,40 @@ def test_thing_that_the_plan_does_not_name_is_said_to_be_unknown(plan: Plan, typ
     assert answer.is_silent
     assert answer.sentence.startswith("the plan does not name it: ")
     assert answer.sentence in "".join(render(answer, "table"))
+
+
+def test_a_node_that_is_not_drained_is_said_to_be_blocked_as_the_goal_of_the_plan_says(plan: Plan) -> None:
+    pod = PodReference(namespace="default", name="kept", uid="default-kept")
+    blocked = BlockedNode(node="b", pod=pod, cause="pod default/kept cannot be evicted: maxEvictions (1) reached")
+    objective = PlannedObjective(
+        profile="p",
+        plugin="MigrationPlanner",
+        objective="DrainNodes",
+        levels=(),
+        evictions=0,
+        bound=None,
+        cost=0,
+        cost_bound=None,
+        sentence="",
+        pending_pods=(),
+        targets={},
+        history=(),
+        blocked_nodes=(blocked,),
+    )
+    goal = PlannedGoal(
+        objectives=(objective,),
+        evictions=0,
+        bound=None,
+        gap=None,
+        status="feasible",
+        seconds=0.0,
+        work=0.0,
+        search_ended_by="",
+    )
+
+    answer = answer_of(replace(plan, goal=goal), "node", "b")
+
+    assert answer.sentence.endswith(f"; cannot be drained: {blocked.cause}")
 
 
 def test_answer_has_the_published_schema(plan: Plan) -> None:

@@ -9,9 +9,10 @@ from typing import Any, TypeVar, cast
 import msgspec
 from msgspec.structs import replace
 
+from descheduler.model.pod import Pod
 from descheduler.model.verdict import Reason, Verdict
 from descheduler.plan.facts import PluginFacts
-from descheduler.plan.goals import Goal, UnscheduledPod
+from descheduler.plan.goals import BlockedNode, Goal, UnscheduledPod
 from descheduler.policy.plugin_faults import WrongAnswer, is_of, text_of
 
 __all__ = ["checked_facts", "checked_note", "checked_verdict", "nothing"]
@@ -53,7 +54,17 @@ def _checked_goal(answer: object) -> Goal:
     for each in pending:
         is_of(each, UnscheduledPod, "a pending pod of a goal")
         text_of(each.node, "the node of a pending pod")
-    return replace(_converted(replace(goal, pending_pods=()), Goal), pending_pods=pending)
+    blocked = tuple([_checked_blocked(each) for each in is_of(goal.blocked_nodes, tuple, "blocked_nodes of a goal")])
+    plain = _converted(replace(goal, pending_pods=(), blocked_nodes=()), Goal)
+    return replace(plain, pending_pods=pending, blocked_nodes=blocked)
+
+
+def _checked_blocked(answer: object) -> BlockedNode:
+    blocked = is_of(answer, BlockedNode, "a blocked node of a goal")
+    node, cause = text_of(blocked.node, "the name of a blocked node"), text_of(blocked.cause, "what blocks a node")
+    if blocked.pod is not None:
+        is_of(blocked.pod, Pod, "the pod that blocks a node")
+    return BlockedNode(node, cause, blocked.pod, checked_verdict(blocked.verdict))
 
 
 _decoders: Mapping[type, msgspec.json.Decoder[Any]] = {kind: msgspec.json.Decoder(kind) for kind in (PluginFacts, Goal)}

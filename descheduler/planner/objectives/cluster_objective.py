@@ -295,7 +295,7 @@ class ClusterObjective(ABC):
         return f"{self.text_of(before)} → {self.amount_of(after)}"
 
     def blocked_nodes(self, against: Mapping[PodIdentity, str], ask: AskTogether) -> Sequence[BlockedNode]:
-        """The nodes that the plan was to drain and does not, each with what is in the way; none by default.
+        """Nodes that the plan was to drain and does not, of many the first ones, each with what is in the way.
 
         `against` has what was said against pods of plans that were tried out.
         """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import compress
+from itertools import compress, islice
 
 import numpy as np
 
@@ -31,10 +31,8 @@ from descheduler.planner.problem.cluster_problem import ClusterProblem
 
 __all__ = ["DrainNodesObjective"]
 
-_MOST_EXAMINED = 10
-"""Nodes of which it is asked why they cannot be drained."""
 _MOST_NAMED = 10
-"""Names without a node that the goal has."""
+"""Nodes of which the goal says why they cannot be drained."""
 _UNKNOWN_CAUSE = "no plan found drains it"
 _CORDON_HINT = "set cordon: true, or cordon the nodes, so that no replacement pod is scheduled onto nodes to be drained"
 
@@ -136,11 +134,10 @@ class DrainNodesObjective(ConsolidateNodesObjective):
         return ""
 
     def blocked_nodes(self, against: Mapping[PodIdentity, str], ask: AskTogether) -> Sequence[BlockedNode]:
-        """The nodes that are left; of many the first ones with what is in the way."""
-        left = sorted(self._used())
-        found = [self._blocked_node(name, against, ask) for name in left[:_MOST_EXAMINED]]
+        """The nodes that are left, of many the first ones, with what is in the way."""
+        found = [self._blocked_node(name, against, ask) for name in islice(sorted(self._used()), _MOST_NAMED)]
         self._causes = {each.node: each.cause for each in found}
-        return [*found, *(BlockedNode(name, _UNKNOWN_CAUSE) for name in left[_MOST_EXAMINED:])]
+        return found
 
     def remarks(self, against: Mapping[PodIdentity, str]) -> Sequence[str]:
         """The nodes that no plugin processes, and names and a selector without a node."""

@@ -111,10 +111,10 @@ class Trials:
         is_in_bundles, zones = self._objective.is_in_bundles, self._by_zone(groups)
         if is_in_bundles and not self._objective.is_tried_in_orders and len(zones) < 2:
             return self._tried_in_order(plan, groups)
-        parts = zones if len(zones) > 1 else [[group] for group in groups]
-        order: Sequence[Sequence[MovesTogether]] = parts
-        if not is_in_bundles:
-            order = sorted(parts, key=lambda part: max(map(self._size, part)), reverse=True)
+        parts: Sequence[_Part] = zones if len(zones) > 1 else [[group] for group in groups]
+        order: Sequence[_Part] = (
+            parts if is_in_bundles else sorted(parts, key=lambda part: max(map(self._size, part)), reverse=True)
+        )
         others = _orders(parts)
         tries: list[Trial] = []
         for _ in range(_FEWEST_ORDERS if is_in_bundles else _num_orders(len(groups))):

@@ -15,7 +15,16 @@ from descheduler.plan.moves import PodIdentity, identity_of
 from descheduler.report.document import PodReference
 from descheduler.report.identities import reference
 
-__all__ = ["GoalLevel", "PendingPod", "PlannedGoal", "PlannedObjective", "SearchMoment", "goal_of", "in_units"]
+__all__ = [
+    "BlockedNode",
+    "GoalLevel",
+    "PendingPod",
+    "PlannedGoal",
+    "PlannedObjective",
+    "SearchMoment",
+    "goal_of",
+    "in_units",
+]
 
 _WORST: Sequence[GoalStatus] = get_args(GoalStatus)
 _ENDS: Sequence[SearchEnd] = get_args(SearchEnd)
@@ -56,6 +65,17 @@ class PendingPod(Fields, frozen=True):
     holds_target: bool
 
 
+class BlockedNode(Fields, frozen=True):
+    """A node that was to be drained and is not, and the `cause` as the sentence of the objective has it.
+
+    `pod` is the first one in the way, null where the cause is not a pod of the node.
+    """
+
+    node: str
+    pod: PodReference | None
+    cause: str
+
+
 class PlannedObjective(Fields, frozen=True):
     """One objective of a planner, in the order of the policy. `sentence` says what came of it.
 
@@ -64,7 +84,7 @@ class PlannedObjective(Fields, frozen=True):
     nothing is proven for these figures. So is the bound of each level one of plans on top of these evictions.
     `pending_pods` are those of makeRoom, empty for other objectives. `targets` are the shares in percent, by resource,
     that nodes are brought below, empty for objectives without any. `history` has the moments at which the search got
-    further; their seconds and number differ from run to run.
+    further; their seconds and number differ from run to run. `blocked_nodes` are those of drainNodes.
     """
 
     profile: str
@@ -79,6 +99,7 @@ class PlannedObjective(Fields, frozen=True):
     pending_pods: tuple[PendingPod, ...]
     targets: Mapping[str, int | float]
     history: tuple[SearchMoment, ...]
+    blocked_nodes: tuple[BlockedNode, ...] = ()
 
 
 class PlannedGoal(Fields, frozen=True):
@@ -128,6 +149,7 @@ def goal_of(decisions: Decisions) -> PlannedGoal | None:
                 pending_pods=tuple(_pending_pod(each, held) for each in goal.pending_pods),
                 targets=goal.targets,
                 history=tuple(_moment(point, goal.levels[0].scale) for point in goal.history),
+                blocked_nodes=tuple(map(_blocked_node, goal.blocked_nodes)),
             )
             for profile, plugin, goal in found
         ),
@@ -139,6 +161,11 @@ def goal_of(decisions: Decisions) -> PlannedGoal | None:
         work=round(sum(goal.work for *_, goal in found), 6),
         search_ended_by=max((goal.search_ended_by for *_, goal in found), key=_ENDS.index),
     )
+
+
+def _blocked_node(blocked: goals.BlockedNode) -> BlockedNode:
+    pod = None if blocked.pod is None else reference(blocked.pod)
+    return BlockedNode(node=blocked.node, pod=pod, cause=blocked.cause)
 
 
 def _level(level: Level) -> GoalLevel:
