@@ -27,7 +27,6 @@ from descheduler.plan.moves import PodIdentity
 from descheduler.planner.objective_args import ConsolidateNodesArgs
 from descheduler.planner.objectives.cluster_objective import ClusterObjective, Part
 from descheduler.planner.objectives.drain_plan import with_drains
-from descheduler.planner.objectives.unmatched_selectors import unmatched_text
 from descheduler.planner.problem.cluster_problem import ClusterProblem
 from descheduler.planner.problem.disposable_pods import NOWHERE
 from descheduler.planner.problem.node_costs import NodeCosts, cost_text, in_policy_units
@@ -67,9 +66,8 @@ class ConsolidateNodesObjective(ClusterObjective):
         self._protected = {node.name for node in nodes if selector is not None and selector.matches(node.labels)}
         costs = None if args.node_cost is None else NodeCosts(args.node_cost)
         self._has_costs = costs is not None
-        unmatched = unmatched_text("protectedNodes", args.protected_nodes, nodes)
         priced = () if costs is None else costs.faults(nodes)
-        self._faults = tuple(filter(None, (unmatched, *priced, *self._unknown_resources(args.max_utilization))))
+        self._faults = (*priced, *self._unknown_resources(args.max_utilization))
         self._cost = {node.name: 1 if costs is None else costs.of(node) for node in nodes}
         self._before = self._used()
         self._emptied: frozenset[str] = frozenset()
@@ -259,7 +257,7 @@ class ConsolidateNodesObjective(ClusterObjective):
         )
 
     def remarks(self, against: Mapping[PodIdentity, str]) -> Sequence[str]:
-        """That no node is protected, which nodes have no price, and which targets are of resources that no node has."""
+        """Which nodes have no price, and which targets are of resources that no node has."""
         del against
         return self._faults
 
