@@ -22,6 +22,7 @@ from descheduler.planner.problem.disruption_cost import ORDINARY
 from descheduler.planner.search.asking import MovesTogether
 from descheduler.planner.search.last_plan import PlannedTargets
 from descheduler.planner.search.plan_search import PlanSearch
+from descheduler.planner.search.stopping_limits import used_up
 from descheduler.planner.search.trials import Trial, Trials
 from descheduler.planner.unmovable_pods import why_none_can_leave
 
@@ -288,8 +289,8 @@ class Planning:
             return "; ".join(filter(None, (text, stopping.rest(num_evictions, self._objective.needs_more_than))))
         if is_proven:
             return _NONE_FEWER
-        if used_up := self._search.used_up(num_evictions):
-            return f"stopped by {used_up}"
+        if limit := used_up(self._search.all_moves.problem, num_evictions):
+            return f"stopped by {limit}"
         if not self._best_left_gain:
             return _NO_BETTER_IN_TIME if self._search.ended_by == "interrupt" else _NO_BETTER
         least = self._args.min_gain_per_disruption

@@ -25,8 +25,7 @@ from descheduler.planner.objective_args import ConsolidateNodesArgs, DrainNodesA
 from descheduler.planner.objectives.closed_nodes import ClosedNodes
 from descheduler.planner.objectives.cluster_objective import AskTogether
 from descheduler.planner.objectives.consolidate_nodes import ConsolidateNodesObjective
-from descheduler.planner.objectives.drained_nodes import named_nodes, selected_nodes
-from descheduler.planner.objectives.unmatched_selectors import unmatched_text
+from descheduler.planner.objectives.drained_nodes import named_nodes, selected_nodes, unmatched_text
 from descheduler.planner.problem.cluster_problem import ClusterProblem
 
 __all__ = ["DrainNodesObjective"]
@@ -63,7 +62,7 @@ class DrainNodesObjective(ConsolidateNodesObjective):
             if node.name in wanted and any(map(self.counts_pod, cluster.pods_by_node.get(node.name, ())))
         ]
         """Nodes with pods that are to be drained and that no plugin processes."""
-        self._unmatched = unmatched_text("drainNodes.nodeSelector", args.node_selector, cluster.nodes)
+        self._unmatched = unmatched_text(args, cluster.nodes)
         self._closed = ClosedNodes((args,), handle, nodes)
         self._zones = {node.name: node.labels.get(ZONE_LABEL, "") for node in nodes} if args.zones_in_turn else {}
         self._causes: Mapping[str, str] = {}

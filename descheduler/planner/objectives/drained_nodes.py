@@ -10,14 +10,16 @@ from descheduler.documents.document import Document
 from descheduler.documents.problems import PolicyError, shown
 from descheduler.model.names import is_subdomain
 from descheduler.model.node import Node
+from descheduler.model.text.counted import counted
 from descheduler.model.text.printable import printable
+from descheduler.placement.plugins.helper.node_selector_words import requirement_text
 from descheduler.planner.args import MigrationPlannerArgs
 from descheduler.planner.objective_args import DrainNodesArgs
 from descheduler.policy.plugin import ArgsProblem
 from descheduler.policy.scheduler_files import ReadSchedulerFile, SchedulerFile
 from descheduler.policy.shared_args import compile_selector
 
-__all__ = ["NamedNode", "cordoned_nodes", "file_problems", "named_nodes", "selected_nodes"]
+__all__ = ["NamedNode", "cordoned_nodes", "file_problems", "named_nodes", "selected_nodes", "unmatched_text"]
 
 _AS_PRINTED = "node/"
 """What `kubectl get nodes -o name` puts before each name."""
@@ -49,6 +51,15 @@ def selected_nodes(args: DrainNodesArgs, nodes: Sequence[Node], files: Mapping[s
         or (selector is not None and selector.matches(node.labels))
         or not conditions.isdisjoint(node.true_conditions)
     )
+
+
+def unmatched_text(args: DrainNodesArgs, nodes: Sequence[Node]) -> str:
+    """Such as `drainNodes.nodeSelector (pool in (old)): 0 of 5 nodes match`; empty if a node matches it."""
+    selector = compile_selector(args.node_selector)
+    if selector is None or any(selector.matches(node.labels) for node in nodes):
+        return ""
+    text = " and ".join(map(requirement_text, selector.requirements))
+    return f"drainNodes.nodeSelector ({text}): 0 of {counted(len(nodes), 'node')} match"
 
 
 def cordoned_nodes(

@@ -184,13 +184,6 @@ class PlanSearch:
         equal = dataclasses.replace(problem, cost=np.ones_like(problem.cost))
         return self._objective.bound_of(objective.prepare(equal).bound())
 
-    def used_up(self, num_evictions: int) -> str:
-        """The limit of the whole run that so many evictions use up, such as `maxEvictions (50)`; empty for none."""
-        problem = self.all_moves.problem
-        leaving = problem.evictable & (problem.assignment != PENDING)
-        whole = (rule for rule in problem.move_limits if (rule.group[leaving] == 0).all())
-        return next((rule.names[0] for rule in whole if rule.limit[0] <= num_evictions and rule.names[0]), "")
-
     @property
     def _is_best_proven(self) -> bool:
         best = self.best

@@ -10,11 +10,11 @@ from typing import NamedTuple
 import numpy as np
 
 from descheduler.model.text.counted import counted
-from descheduler.optimizer.arrays import Ints
+from descheduler.optimizer.arrays import PENDING, Ints
 from descheduler.optimizer.problem import Problem
 from descheduler.optimizer.rules import MoveLimit
 
-__all__ = ["StoppingLimits", "stopping_limits"]
+__all__ = ["StoppingLimits", "stopping_limits", "used_up"]
 
 _RunLimit = re.compile(r"\((\d+)\)$")
 _MOST_NAMED = 2
@@ -53,6 +53,13 @@ class StoppingLimits(NamedTuple):
         if large:
             return f"{text}; {large}, more than {self.text} allows in a run"
         return f"{text} ({counted(-(-missing // self.most_of_run), 'more run')})"
+
+
+def used_up(problem: Problem, num_evictions: int) -> str:
+    """The limit of the whole run that so many evictions use up, such as `maxEvictions (50)`; empty for none."""
+    leaving = problem.evictable & (problem.assignment != PENDING)
+    whole = (rule for rule in problem.move_limits if (rule.group[leaving] == 0).all())
+    return next((rule.names[0] for rule in whole if rule.limit[0] <= num_evictions and rule.names[0]), "")
 
 
 def stopping_limits(
