@@ -214,10 +214,9 @@ def test_a_second_objective_counts_on_what_the_first_has_moved() -> None:
 
     assert sorted(evicted(decisions)) == ["large", "small"]
     assert not any(move.is_repeated for move in decisions.moves)
-    assert [goal.sentence for goal in decisions.facts["p", "MigrationPlanner"].goals] == [
-        "1 node over target → 0 with 1 eviction (at least 1 is needed)",
-        "1 node over target → 0 with 1 eviction (at least 1 is needed)",
-    ]
+    first, second = (goal.sentence for goal in decisions.facts["p", "MigrationPlanner"].goals)
+    assert first == "1 node over target → 0 with 1 eviction (at least 1 is needed)"
+    assert second == f"{first}; planned after 1 eviction for earlier objectives"
 
 
 def test_a_node_at_its_target_is_not_over_it() -> None:

@@ -164,7 +164,7 @@ class Asking:
     def _size(self, pod: Pod) -> float:
         """What the pod needs, as a share of the node that has most of the resource of which it needs most."""
         need = self._cluster.problem.need[self._cluster.number_of(pod)]
-        return float((need / np.maximum(self._cluster.allocatable.max(axis=0), 1)).max())
+        return float((need / np.maximum(self._cluster.problem.capacity.max(axis=0), 1)).max())
 
     def _tried(
         self, order: Sequence[Leaving], gain: Callable[[], Verdict] = lambda: ACCEPTED

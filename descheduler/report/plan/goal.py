@@ -99,7 +99,7 @@ class PlannedObjective(Fields, frozen=True):
     pending_pods: tuple[PendingPod, ...]
     targets: Mapping[str, int | float]
     history: tuple[SearchMoment, ...]
-    blocked_nodes: tuple[BlockedNode, ...] = ()
+    blocked_nodes: tuple[BlockedNode, ...]
 
 
 class PlannedGoal(Fields, frozen=True):

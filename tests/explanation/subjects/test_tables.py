@@ -272,6 +272,7 @@ def test_a_node_shows_how_full_it_is_and_will_be(planned: int, expected: str) ->
         landing_counts=(),
         causes=(),
         drain_blockers=(),
+        blocked_in_run="",
     )
 
     text = text_of(node=node)

@@ -205,4 +205,4 @@ class NodeExplanation(Fields, frozen=True):
     landing_counts: tuple[LandingCount, ...]
     causes: tuple[LandingCause, ...]
     drain_blockers: tuple[DrainBlocker, ...]
-    blocked_in_run: str = ""
+    blocked_in_run: str

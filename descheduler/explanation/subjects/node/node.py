@@ -82,6 +82,7 @@ def explain_node(
         landing_counts=count_landings(landing for _, landing in landings),
         causes=tuple(landing_causes([landing for _, landing in landings])),
         drain_blockers=tuple(drain_blockers(pods_of(node, snapshot), snapshot)),
+        blocked_in_run="",
     )
     return explanation, moved.warnings
 
