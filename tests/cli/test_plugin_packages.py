@@ -165,6 +165,7 @@ def test_plugin_that_prints_does_not_harm_the_verdict_about_its_policy(tmp_path:
     assert "noise" in ended.stderr
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("fault", "said"),
     [

@@ -157,6 +157,7 @@ def test_cluster_is_only_read(descheduler: Descheduler, balancing: Path, fake_ap
     assert {request.method for request in fake_api.requests} == {"GET"}
 
 
+@pytest.mark.long
 def test_simulation_of_a_dump_loads_neither_client_nor_solver(balancing: Path, crowded: Path) -> None:
     loaded = modules_of("simulate", "--config", balancing, "--snapshot", crowded, "--now", NOW)
 

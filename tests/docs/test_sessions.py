@@ -131,6 +131,7 @@ def test_address_in_pages_can_be_cloned(tmp_path: Path) -> None:
         assert cloned == Ended(0, "descheduler/config/policy.yaml\n")
 
 
+@pytest.mark.long
 def test_what_a_block_leaves_running_ends_with_it(tmp_path: Path) -> None:
     with workshop_on(tmp_path / "kubeconfig") as run:
         process = int(run("sleep 600 &\necho $!\n").output)

@@ -135,6 +135,7 @@ def test_old_plan_is_refused(fake_api: FakeApi, cli: Cli, file: Path) -> None:
     assert "(--max-age: 0 s)" in refusal(fake_api, cli, file, "--max-age", "1ms")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("change", "said"),
     [

@@ -126,6 +126,7 @@ def test_it_is_evicted_where_plugins_are_not_asked_again(
     assert (code, fake_api.pods()) == (0, []), err
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("change", "said"),
     [

@@ -157,6 +157,7 @@ def test_dump_to_a_terminal_is_refused(fake_api: FakeApi, kubeconfig: Path) -> N
     assert fake_api.requests == []
 
 
+@pytest.mark.long
 def test_dump_that_finds_no_room_is_one_message(fake_api: FakeApi, kubeconfig: Path) -> None:
     serve_empty(fake_api)
 

@@ -60,6 +60,7 @@ def names(folder: Path) -> list[str]:
     return [file.name for file in folder.iterdir() if file.name.startswith("descheduler")]
 
 
+@pytest.mark.long
 def test_no_file_is_there_while_it_runs(running: subprocess.Popen[str], folder: Path) -> None:
     assert names(folder) == []
 
@@ -74,6 +75,7 @@ def test_no_file_is_left_by_a_signal(running: subprocess.Popen[str], folder: Pat
     assert names(folder) == []
 
 
+@pytest.mark.long
 def test_no_file_is_left_when_the_lease_is_lost(
     running: subprocess.Popen[str], fake_api: FakeApi, folder: Path
 ) -> None:

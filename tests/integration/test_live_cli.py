@@ -120,6 +120,7 @@ def test_signal_in_mid_run_ends_it_in_order_and_with_a_report(
     assert len(fake_api.objects["/apis/events.k8s.io/v1/events"]) == 2
 
 
+@pytest.mark.long
 def test_signal_while_the_api_server_is_away_ends_the_run(fake_api: FakeApi, cli: Cli) -> None:
     """Waits between attempts are cut short."""
     serve(fake_api, *crowded_cluster("p1"))
@@ -136,6 +137,7 @@ def test_signal_while_the_api_server_is_away_ends_the_run(fake_api: FakeApi, cli
     assert err.splitlines()[-1] == "error: stopped by SIGTERM while reading pods; nothing was evicted"
 
 
+@pytest.mark.long
 def test_eviction_is_logged_while_the_run_goes_on_and_only_once(fake_api: FakeApi, cli: Cli) -> None:
     serve(fake_api, *crowded_cluster("p1", "p2"))
     process = cli.start(
@@ -158,6 +160,7 @@ def test_eviction_is_logged_while_the_run_goes_on_and_only_once(fake_api: FakeAp
     assert rest.count('"Pod not evicted"') == 1
 
 
+@pytest.mark.long
 def test_loss_of_the_reader_of_the_outcome_is_logged(fake_api: FakeApi, cli: Cli) -> None:
     serve(fake_api, *crowded_cluster("p1"))
     process = cli.start("-o", "json")

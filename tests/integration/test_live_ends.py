@@ -60,6 +60,7 @@ def test_signal_ends_a_run_whose_list_drips(
     assert all("holderIdentity" not in lease["spec"] for lease in fake_api.leases.objects.values())
 
 
+@pytest.mark.long
 def test_deadline_ends_a_run_whose_list_drips(fake_api: FakeApi, cli: Cli) -> None:
     serve(fake_api, *crowded_cluster("p1"))
     fake_api.fail_always("GET", "/api/v1/pods", Drip())
@@ -131,6 +132,7 @@ def plugin_pids(cli: Cli, secure_api: FakeApi) -> Path:
     return write_plugin(cli.kubeconfig, secure_api, "sleep 600 &\nNOTE\nwait")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "script",
     [

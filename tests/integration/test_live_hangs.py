@@ -240,6 +240,7 @@ def compute_until(is_over: threading.Event) -> None:
         sum(range(1000))
 
 
+@pytest.mark.long
 def test_second_decision_that_takes_too_long_leaves_the_report_of_the_first(
     fake_api: FakeApi, client: KubeClient, clock: HeldClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -25,6 +25,7 @@ def run(folder: Path, kubeconfig: Path, hook: str, fault: str) -> tuple[int, dic
     return ended.returncode, outcome
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("hook", "fault", "message"),
     [

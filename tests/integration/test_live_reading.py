@@ -57,6 +57,7 @@ def test_cluster_of_several_pages_is_read_at_one_version(fake_api: FakeApi, clie
     assert len(eviction_requests(fake_api)) == 300
 
 
+@pytest.mark.long
 def test_list_that_expires_once_is_read_afresh(fake_api: FakeApi, client: KubeClient) -> None:
     fillers = [pod_object(f"f{number:04}", node="free") for number in range(PAGE_SIZE)]
     pods = many_pods(100)

@@ -48,6 +48,7 @@ def left_on(terminal: str) -> list[str]:
     return [line.rpartition(ERASE_LINE)[2].strip("\r") for line in terminal.split("\n")]
 
 
+@pytest.mark.long
 def test_terminal_shows_the_cluster_and_progress_and_no_log(fake_api: FakeApi, cli: Cli) -> None:
     serve(fake_api, *crowded_cluster("p1", "p2", "p3"))
 
@@ -61,6 +62,7 @@ def test_terminal_shows_the_cluster_and_progress_and_no_log(fake_api: FakeApi, c
     assert PROGRESS.findall(terminal)[0] == ("0", "3")
 
 
+@pytest.mark.long
 def test_terminal_shows_what_somebody_should_look_at(fake_api: FakeApi, cli: Cli) -> None:
     serve(fake_api, *crowded_cluster("cart", "desk"))
     fake_api.on_eviction("cart", budget_refusal("web"), namespace="default")
@@ -102,6 +104,7 @@ def test_piped_log_names_each_eviction_with_its_reason_without_being_asked(fake_
     assert all('strategy="RemovePodsViolatingNodeTaints"' in line and 'reason=""' not in line for line in evicted)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("number", "cause"), [(signal.SIGTERM, "SIGTERM"), (signal.SIGINT, "SIGINT (Ctrl-C)")])
 def test_interrupted_run_says_what_was_done_and_what_is_left(
     fake_api: FakeApi, cli: Cli, number: signal.Signals, cause: str

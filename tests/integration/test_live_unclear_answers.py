@@ -144,6 +144,7 @@ def test_other_pod_takes_the_place_once_the_first_is_seen_to_have_stayed(
     assert clock.now() >= client.request_timeout_seconds
 
 
+@pytest.mark.long
 def test_server_slower_than_the_request_timeout_evicts_one_pod_under_a_limit_of_one(
     fake_api: FakeApi, run_cli: Callable[..., Any]
 ) -> None:

@@ -162,6 +162,7 @@ def test_the_policy_is_read_again_for_each_cycle(fake_api: FakeApi, cli: Cli) ->
     loop.end()
 
 
+@pytest.mark.long
 def test_webhook_is_told_of_each_cycle_whose_policy_cannot_be_read(
     fake_api: FakeApi, cli: Cli, webhook: Webhook
 ) -> None:
@@ -216,6 +217,7 @@ def test_a_process_that_waits_ends_by_a_signal(fake_api: FakeApi, cli: Cli) -> N
     first.end()
 
 
+@pytest.mark.long
 def test_a_run_by_hand_can_take_place_between_two_cycles(fake_api: FakeApi, cli: Cli) -> None:
     serve(fake_api, *crowded_cluster())
     loop = Loop(cli, "--interval", "1h")
@@ -229,6 +231,7 @@ def test_a_run_by_hand_can_take_place_between_two_cycles(fake_api: FakeApi, cli:
     loop.end()
 
 
+@pytest.mark.long
 def test_a_process_whose_lease_was_taken_ends(fake_api: FakeApi, cli: Cli) -> None:
     serve(fake_api, *crowded_cluster())
     loop = Loop(cli, "--interval", "1h", "--lease-duration", "1s")
@@ -242,6 +245,7 @@ def test_a_process_whose_lease_was_taken_ends(fake_api: FakeApi, cli: Cli) -> No
     assert wait_until(lambda: loop.says('"Ending: no longer leading"'))
 
 
+@pytest.mark.long
 def test_a_cycle_says_that_the_process_leads_no_more(fake_api: FakeApi, cli: Cli) -> None:
     serve(fake_api, *crowded_cluster("p1"))
     fake_api.fail_always("GET", "/api/v1/pods", Silence())

@@ -130,6 +130,7 @@ def test_careless_migrations_are_found_out(careless: type[CarefulMigration], pro
     assert promises <= broken
 
 
+@pytest.mark.long
 @pytest.mark.own_calls
 @pytest.mark.parametrize("kills_after_effect", [False, True])
 def test_a_migration_that_is_ended_at_any_call_is_finished_by_the_next(kills_after_effect: bool) -> None:

@@ -104,6 +104,7 @@ def test_table_and_names_tell_of_the_jobs(cluster: LivingCluster, cli: Cli) -> N
     assert re.search(rf"^Jobs of users: +{LIMIT} succeeded$", out, re.MULTILINE)
 
 
+@pytest.mark.long
 def test_apply_leaves_jobs_to_the_next_run_and_evicts_the_pods_of_the_plan_alone(
     cluster: LivingCluster, cli: Cli, tmp_path: Path
 ) -> None:

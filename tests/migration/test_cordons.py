@@ -248,6 +248,7 @@ def test_a_run_that_is_ended_at_any_call_is_finished_by_the_next(kills_after_eff
     assert {("n1", "n4"), ("n1", "n2", "n4")} <= left
 
 
+@pytest.mark.long
 def test_a_node_whose_read_has_no_end_holds_no_run_up_and_stays_cordoned_until_the_next_run(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

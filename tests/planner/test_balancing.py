@@ -63,6 +63,7 @@ def test_nothing_leaves_where_no_node_is_over_its_target() -> None:
     assert decisions.facts["p", "MigrationPlanner"].why_nothing == "no node is over its target (cpu 70%)"
 
 
+@pytest.mark.long
 def test_no_other_node_is_brought_over_its_target() -> None:
     """Only the small pod fits under the targets of b and c, and the node stays over its target."""
     pods = [*HOT, pod("b", "6", "b"), pod("c", "6", "c")]

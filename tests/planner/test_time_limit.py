@@ -82,6 +82,7 @@ def test_all_is_asked_in_time(with_time_for: Callable[[int], Decisions]) -> None
     assert goal.search_ended_by == ""
 
 
+@pytest.mark.long
 def test_a_thousand_pods_are_asked_about_however_late_it_is() -> None:
     pods = [*pods_on("most", 1001, "10m"), *pods_on("many", 1000, "10m")]
 

@@ -178,6 +178,7 @@ def test_pods_that_are_evicted_one_by_one_do_not_go_back_and_forth() -> None:
     assert (found.ending, found.evictions) == ("converges", 5)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("sample", ["shop", "load", "koordinator"])
 @pytest.mark.parametrize("profile", ["balance-load", "low-node-load", "node-reservation", "rotate-long-running"])
 def test_another_run_after_the_last_cycle_evicts_nothing_where_a_policy_converges(profile: str, sample: str) -> None:

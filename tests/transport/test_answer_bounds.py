@@ -62,6 +62,7 @@ def test_answer_that_drips_is_given_up_when_its_time_is_over(
         hasty.fetch(VERSION, bytes)
 
 
+@pytest.mark.long
 def test_connection_of_an_answer_that_was_given_up_is_not_used_again(
     fake_api: FakeApi, kubeconfig: Path, naps: Naps
 ) -> None:

@@ -35,6 +35,7 @@ def test_same_seed_gives_the_same_bytes_and_another_seed_others() -> None:
     assert first != other
 
 
+@pytest.mark.long
 def test_cluster_has_the_size_that_was_asked_for() -> None:
     assert (len(cluster().nodes), len(cluster().pods)) == (400, 8000)
 

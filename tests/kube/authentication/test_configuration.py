@@ -32,6 +32,7 @@ def write(file: Path, document: Any) -> Path:
     return file
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("document", "message"),
     [

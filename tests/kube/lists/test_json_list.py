@@ -38,6 +38,7 @@ def listed(*items: object) -> bytes:
     return json.dumps({**HEAD, "items": items}).encode()
 
 
+@pytest.mark.long
 @given(st.lists(OBJECTS, max_size=6), st.lists(st.integers(1, 40), max_size=20), st.sampled_from([None, 1]))
 def test_pieces_hold_what_the_list_holds_wherever_it_is_cut(
     items: list[dict[str, Any]], lengths: list[int], indent: int | None

@@ -160,6 +160,7 @@ def hasty(kubeconfig: Path, naps: Naps) -> KubeClient:
     return connect(str(kubeconfig), request_timeout=1.5, retry=RetryPolicy(attempts=1, sleep=naps))
 
 
+@pytest.mark.long
 def test_list_that_keeps_coming_may_take_longer_than_the_time_out(fake_api: FakeApi, hasty: KubeClient) -> None:
     pods = [pod_object(f"p{number}", annotations={"large": "x" * 100_000}) for number in range(8)]
     body = proto_list("Pod", pods)

@@ -168,6 +168,7 @@ def test_answer_without_progress_is_given_up(
         read(hasty)
 
 
+@pytest.mark.long
 def test_answer_may_stay_unread_for_longer_than_it_is_waited_for(fake_api: FakeApi, kubeconfig: Path) -> None:
     for number in range(6):
         fake_api.add_pod(f"p{number}")["metadata"]["annotations"] = {"large": "x" * 200_000}

@@ -34,6 +34,7 @@ def crowded_from_the_first_eviction() -> LivingCluster:
     return cluster
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("flags", [(), ("--detailed-exitcode",)], ids=["plain", "detailed"])
 def test_guard_that_trips_is_exit_code_4(
     tmp_path: Path, flags: tuple[str, ...], capsys: pytest.CaptureFixture[str]

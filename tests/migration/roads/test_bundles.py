@@ -246,6 +246,7 @@ def left_of_a_killed_chain(number: int, *, after: bool) -> list[str]:
     return [f"call {number}: {text}" for text in wrong]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 @pytest.mark.parametrize("part", parts(3))
 def test_a_chain_whose_run_is_killed_leaves_nothing(part: Part, after: bool) -> None:

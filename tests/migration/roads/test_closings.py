@@ -102,6 +102,7 @@ def test_nothing_is_left_behind_whenever_a_window_closes(way: Way, seconds: floa
     assert {outcome.kind for outcome in result.outcomes} <= {OutcomeKind.EVICTED, OutcomeKind.NOT_ATTEMPTED}
 
 
+@pytest.mark.long
 def test_a_blackout_that_begins_stops_evictions_too() -> None:
     cluster = many(KOORD, 20)
 

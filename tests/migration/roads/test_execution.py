@@ -97,6 +97,7 @@ def test_limits_count_pods_that_left_and_those_alone() -> None:
     assert [outcome.code for outcome in outcomes] == [OutcomeCode.BUDGET, OutcomeCode.DONE, OutcomeCode.LIMIT]
 
 
+@pytest.mark.long
 def test_jobs_that_are_taken_up_when_the_run_is_over_are_left_to_the_next_run() -> None:
     cluster = living_cluster(2, [deployment("a", 1, on=["n1"], scheduler="koord-scheduler")])
     name, uid = (cluster.pods("a")[0]["metadata"][key] for key in ("name", "uid"))

@@ -80,6 +80,7 @@ def orphaned(cluster: LivingCluster) -> Object:
     return placeholders(cluster)[0]
 
 
+@pytest.mark.long
 def test_pods_with_the_label_are_not_deleted_by_the_program(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     cluster = world(PLACEHOLDERS)
     kept = {found["metadata"]["uid"] for found in tenants(cluster)}
@@ -99,6 +100,7 @@ def test_pods_with_the_label_are_not_deleted_by_the_program(tmp_path: Path, caps
     ]
 
 
+@pytest.mark.long
 def test_a_run_that_may_not_delete_pods_goes_on_beside_such_pods(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

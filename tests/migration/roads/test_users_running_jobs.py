@@ -79,6 +79,7 @@ def test_pod_under_a_budget_of_zero_stays(phase: str) -> None:
     assert codes(result) == [OutcomeCode.BUDGET]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("phase", PHASES)
 def test_jobs_that_run_are_under_the_limits_of_the_run(phase: str) -> None:
     cluster = crowd(20, phase)

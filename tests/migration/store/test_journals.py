@@ -52,6 +52,7 @@ def test_job_whose_node_the_scheduler_chooses_has_no_annotation_of_one(keeps_obj
     assert (created.held_on, "descheduler/target-node" in created.annotations) == ("", False)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("kind", "decode"),
     [

@@ -110,6 +110,7 @@ def test_recreation_only_betters_and_keeps_the_tables() -> None:
     assert descent.stranded == goal.value(placement.at)[0]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(3))
 def test_plan_strands_less_than_moves_one_by_one(seed: int) -> None:
     world = _world(seed)

@@ -29,6 +29,7 @@ def shown(total: int) -> int:
     return max(-(2**62), min(2**62, total))
 
 
+@pytest.mark.long
 @given(taken, st.randoms())
 def test_columns_show_sums_or_the_most_that_there_is_and_forget_in_any_order(
     pods: list[tuple[int, int, int]], draw: object

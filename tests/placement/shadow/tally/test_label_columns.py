@@ -37,6 +37,7 @@ _tolerations = st.builds(
 )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("few_keys", [0, 2, 32])
 @given(
     first=st.lists(_labels, max_size=5),
