@@ -12,6 +12,7 @@ from descheduler.model.selection.taints import Taint
 __all__ = [
     "BATCH_RESOURCES",
     "CORDON_ANNOTATION",
+    "CORDON_TAINT",
     "DEPARTURE_CONDITIONS",
     "HOSTNAME_LABEL",
     "NODE_RESERVATION_ANNOTATION",
@@ -30,6 +31,8 @@ CORDON_ANNOTATION = "descheduler/cordoned-by"
 HOSTNAME_LABEL = "kubernetes.io/hostname"
 """Scoring takes the domains of this key to be single nodes."""
 ZONE_LABEL = "topology.kubernetes.io/zone"
+CORDON_TAINT = "node.kubernetes.io/unschedulable"
+"""The key of the taint that the node controller gives to a cordoned node."""
 POOL_LABELS = (
     "karpenter.sh/nodepool",
     "cloud.google.com/gke-nodepool",

@@ -317,7 +317,9 @@ def cordoning(fake_api: FakeApi, cli: Cli, tmp_path: Path) -> Path:
 def test_cordon_of_the_run_itself_is_no_change_of_the_node(
     fake_api: FakeApi, cli: Cli, cordoning: Path, is_cordoned: bool
 ) -> None:
-    named(fake_api, NODES, "old")["spec"].update(unschedulable=is_cordoned)
+    """The node controller gives a cordoned node a taint."""
+    taints = [{"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"}] if is_cordoned else []
+    named(fake_api, NODES, "old")["spec"].update(unschedulable=is_cordoned, taints=taints)
 
     code, out, err = cli.run(str(cordoning), "--dry-run", "-o", "name", command="apply")
 

@@ -47,13 +47,12 @@ class ResourceQuotaCheck(PodByPod):
         if index in self._with_placeholders:
             num_placeholders = sum(each.pod.namespace == pod.namespace for each in bundle.candidates)
         for quota in quotas:
-            added = Counter[str]()
-            if num_placeholders and quota.covers(pod, PLACEHOLDER_CLASS):
-                _add(added, charge_of(pod.spec.requests, pod.spec.requests), num_placeholders)
-            if is_surged and quota.covers(pod, pod.spec.priority_class_name):
-                _add(added, charge_of_pod(pod), 1)
+            added, counts = Counter[str](), num_placeholders if quota.covers(pod, PLACEHOLDER_CLASS) else 0
+            counts_second = is_surged and quota.covers(pod, pod.spec.priority_class_name)
+            _add(added, charge_of(pod.spec.requests, pod.spec.requests), counts)
+            _add(added, charge_of_pod(pod), int(counts_second))
             if short_of := list(quota.short_of(added)):
-                return _refusal(quota, short_of, num_placeholders, is_surged=is_surged)
+                return _refusal(quota, short_of, counts, is_surged=counts_second)
         return ACCEPTED
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from descheduler.model.node import CORDON_TAINT
 from descheduler.model.selection.taints import NO_SCHEDULE, Taint, tolerates_all
 from descheduler.placement.configuration.kube_scheduler.plugin_settings import ByDefault
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
@@ -18,7 +19,7 @@ from descheduler.placement.shadow.tolerations import honoured_tolerations
 
 __all__ = ["NodeUnschedulable"]
 
-_CORDON = Taint("node.kubernetes.io/unschedulable", "", NO_SCHEDULE)
+_CORDON = Taint(CORDON_TAINT, "", NO_SCHEDULE)
 
 
 class CordonReason(ObstacleReason):

@@ -10,7 +10,7 @@ import msgspec
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.documents.fields import Fields
-from descheduler.model.node import Node
+from descheduler.model.node import CORDON_TAINT, Node
 from descheduler.model.pod import Pod
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.moves import Move
@@ -46,7 +46,7 @@ class ClusterIdentity(Fields, frozen=True):
 class NodeFootprint(Fields, frozen=True):
     """What a node was when the cluster was read. The digests are SHA-256, of allocatable resources, labels and taints.
 
-    `cordoned` does not count a cordon that the plan's own run sets (`cordon: true`).
+    `cordoned` does not count a cordon that the plan's own run sets (`cordon: true`), and `taints` not that of a cordon.
     """
 
     name: str
@@ -165,7 +165,9 @@ def _footprint(node: Node | None) -> NodeFootprint | None:
         ready=node.is_ready,
         allocatable=_digest(dict(node.allocatable)),
         labels=_digest(dict(node.labels)),
-        taints=_digest(sorted(msgspec.json.encode(taint).decode() for taint in node.taints)),
+        taints=_digest(
+            sorted(msgspec.json.encode(taint).decode() for taint in node.taints if taint.key != CORDON_TAINT)
+        ),
     )
 
 

@@ -145,3 +145,12 @@ def test_reservations_count_for_no_quota_and_second_pods_do() -> None:
 
 def test_a_second_pod_without_limits_is_charged_none() -> None:
     assert surge_refusals(quota(limits_cpu=(3 * CPU, 3 * CPU)), reservationProvider="koordinator") == []
+
+
+def test_only_pods_that_the_quota_counts_are_named() -> None:
+    placeholders = QuotaScope("PriorityClass", "In", frozenset({"descheduler-placeholder"}))
+
+    assert surge_refusals(quota(placeholders, pods=(CPU, CPU))) == [
+        "ResourceQuota shop/compute (pods) has no room for the placeholder (reservationProvider: placeholder)"
+        "; raise the quota, or set reservationProvider: none"
+    ]
