@@ -135,6 +135,22 @@ class SkewCounts:
         is_open |= stays
         return np.asarray(is_open | (target < 0) | (group < 0)[:, None])
 
+    def may_change(self) -> Bools:
+        """bool[G + 1]: whether some pod of each group may leave its domain for another one, as `open_moves` has it.
+
+        True for groups of pods without a domain, and for no group.
+        """
+        counts, least = self._counts[:, :-1], self._least[:, None]
+        is_least = self._there[:, :-1] & (counts == least)
+        after, skew = least - is_least, self._skew[:, None]
+        may_leave = (counts > 0) & (~is_least | (self._most[:, None] - after <= skew))
+        # The emptiest domain is the best to go to; of the emptiest itself, the second.
+        ranked = np.argsort(counts, axis=1, kind="stable")[:, :2]
+        emptiest = np.take_along_axis(counts, ranked, axis=1)
+        of_others = np.where(np.arange(counts.shape[1]) == ranked[:, :1], emptiest[:, -1:], emptiest[:, :1])
+        is_open = may_leave & (of_others + 1 - after <= skew)
+        return np.asarray((is_open.any(axis=1) & (counts.shape[1] > 1)) | (self._counts[:, -1] > 0))
+
     def move(self, pod: int, source: int, target: int) -> None:
         group, left, entered = int(self._group[pod]), int(self._domain[source]), int(self._domain[target])
         if group < 0 or left == entered:

@@ -11,7 +11,7 @@ from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.arrays import Ints
 from descheduler.optimizer.cp_sat.solve import solve_neighbourhood
 from descheduler.optimizer.limits import Budget, Ending, Limits
-from descheduler.optimizer.objective import Neighbourhood, Objective, Value
+from descheduler.optimizer.objective import Neighbourhood, Objective, PreparedObjective, Value
 from descheduler.optimizer.order.ordering import Ordered
 from descheduler.optimizer.order.replay import replay
 from descheduler.optimizer.order.waves import Reassignment
@@ -92,6 +92,7 @@ def solve(
     num_workers: int = 1,
     hint: Ints | None = None,
     ties: Ties | None = None,
+    prepared: PreparedObjective | None = None,
     is_cancelled: Callable[[], bool] = lambda: False,
     on_progress: Callable[[SearchProgress], None] = lambda progress: None,
 ) -> Solution:
@@ -99,10 +100,12 @@ def solve(
 
     hint: the assignment of an earlier run, whose moves are tried first.
     ties: when what is left to gain is worth a small share of the limits only; None: never.
+    prepared: of `objective` and `problem`, where the caller has it; its bound may have taken seconds.
     With a limit of work and none of time, equal arguments give equal plans; more workers give others.
     Raises ValueError for an objective that does not fit the problem, and ReplayError for a defect of the optimizer.
     """
-    run = _Run(problem, objective, limits, seed, num_workers, ties, is_cancelled, on_progress)
+    prepared = objective.prepare(problem) if prepared is None else prepared
+    run = _Run(problem, objective, prepared, limits, seed, num_workers, ties, is_cancelled, on_progress)
     found = run.search(problem, limits.scaled(_SHARE_BEFORE_ORDER), hint)
     ordered = OrderableSearch(problem, run.search, run.search_in_order, run.prepared.value).best(
         found, limits.scaled((1.0 - _SHARE_BEFORE_ORDER) / 2)
@@ -120,6 +123,7 @@ class _Run:
         self,
         problem: Problem,
         objective: Objective,
+        prepared: PreparedObjective,
         limits: Limits,
         seed: int,
         num_workers: int,
@@ -131,7 +135,7 @@ class _Run:
         self._seed, self._num_workers, self._ties = seed, num_workers, ties
         self._is_cancelled, self._on_progress = is_cancelled, on_progress
         self.budget = Budget(limits, is_cancelled)
-        self.prepared = objective.prepare(problem)
+        self.prepared = prepared
         self._before = self.prepared.value(problem.assignment)
         self._bound = self.prepared.bound()
         self._best = self._before
@@ -141,8 +145,9 @@ class _Run:
         """What no assignment is better than, where one search of one process has proven that; else less than any."""
 
     def search(self, problem: Problem, limits: Limits, hint: Ints | None) -> Ints:
-        """The best assignment to `problem`, which is the run's, or one with more constraints."""
-        bound, proposed = (self._bound, self.prepared.proposed()) if problem is self._problem else (None, None)
+        """The best assignment to `problem`, which is the run's, or one with more constraints or with moves made."""
+        proposed = self.prepared.proposed() if problem is self._problem else None
+        bound = self._bound if problem.assignment is self._problem.assignment else None
         found, work, ending = self._search(
             SearchTask(problem, self._objective, limits, self._seed, hint, proposed, self._ties, bound)
         )

@@ -321,3 +321,16 @@ def test_a_node_that_no_evictions_can_help_is_named_with_its_cause() -> None:
         "; node a stays over its target: 2 of 3 pods cannot be evicted"
         " (2 like pod default/agent-0: the pod belongs to a DaemonSet)"
     )
+
+
+def test_a_node_whose_pods_go_nowhere_is_named_with_the_cause() -> None:
+    nodes = [make_node(name, cpu="10", labels={"zone": name}) for name in "ab"]
+    pods = [make_pod(name, cpu=cpu, node="a", node_selector={"zone": "a"}) for name, cpu in (("p", "3"), ("q", "6"))]
+
+    goal = goal_of(run_objective("balanceUtilization", nodes, pods, args={"targetThresholds": {"cpu": 70}}))
+
+    assert goal.sentence == (
+        "1 node over target → 1 with 0 evictions; no plan leaves fewer; node a stays over its target: pod default/q"
+        " cannot be evicted: the replacement pod would be scheduled onto a again (onReturnToSource: refuseBalance);"
+        " 1/2 nodes are available for the replacement pod: 1 didn't match Pod's node affinity/selector"
+    )

@@ -133,3 +133,10 @@ def test_measurements_are_read_where_the_policy_asks_for_them(source: str, kinds
     objective = PlannerObjective(BalanceUtilizationArgs({"cpu": 60}, metrics_utilization=metrics))
 
     assert needs(MigrationPlannerArgs((objective,))).kinds >= kinds
+
+
+def test_a_node_that_even_all_of_its_pods_do_not_help_is_named() -> None:
+    """The system takes 7 of its cores."""
+    decisions = run(server({"a": "8", "b": "1"}, used={"busy": "1", "idle": "0"}), pods())
+
+    assert "node a stays over its target even without all of its pods" in sentence_of(decisions)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from descheduler.model.pod import Pod
-from tests.builders import make_node, make_pod
+from tests.builders import Object, make_node, make_pod
 from tests.planner.runs import goal_of, run_objective
 from tests.strategies.runs import evicted
 
@@ -51,3 +51,25 @@ def test_no_more_pods_leave_instead_than_the_plan_may_evict() -> None:
 
     assert evicted(decisions) == []
     assert goal_of(decisions).levels[0].after == 1
+
+
+def test_no_better_plan_exists_where_only_an_exchange_of_spread_pods_would_be_one() -> None:
+    """In each other's places both would be under their targets, but a zone has none while one of them is moved."""
+    nodes = [
+        make_node(name, cpu=cpu, labels={"zone": zone}) for name, cpu, zone in (("a", "10", "1"), ("b", "12", "2"))
+    ]
+    nodes.append(make_node("room", cpu="9", labels={"zone": "2"}))
+    spread: Object = {
+        "maxSkew": 1,
+        "topologyKey": "zone",
+        "whenUnsatisfiable": "DoNotSchedule",
+        "labelSelector": {"matchLabels": {"app": "web"}},
+    }
+    web = [
+        make_pod(name, cpu=cpu, node=node, labels={"app": "web"}, spread=[spread])
+        for name, cpu, node in (("large", "6", "a"), ("small", "5", "b"))
+    ]
+
+    decisions = run_objective("balanceUtilization", nodes, [*web, agent("a", "2"), agent("b", "2")], args=_TARGET)
+
+    assert goal_of(decisions).sentence.startswith("1 node over target → 1 with 0 evictions; no plan leaves fewer;")

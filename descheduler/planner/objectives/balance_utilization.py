@@ -156,6 +156,27 @@ class BalanceUtilizationObjective(ClusterObjective):
         numbers = f"{len(refused):,} of {counted(len(pods), 'pod')}"
         return f"node {name} {self.left_text}: {numbers} cannot be evicted ({why_most_are_refused(refused)})"
 
+    def obstacles(self, against: Mapping[PodIdentity, str]) -> str:
+        """What is said against pods; where no plan moves any, why the largest pods of nodes over their target stay."""
+        nodes = () if against else sorted(self._over())[:_MOST_EXAMINED]
+        texts = (self._why_kept(name) for name in nodes if not self._why_stuck(name))
+        return super().obstacles(against) or "; ".join(islice(filter(None, texts), _MOST_NAMED))
+
+    def _why_kept(self, name: str) -> str:
+        """What limits, budgets and the scheduler say of the largest pod that the filters accept; empty for nothing."""
+        pods = self._view.active_pods_on(name)
+        kept = {id(pod) for pod, _ in refused_by_filters(pods, self._evictor)}
+        movable = [pod for pod in pods if id(pod) not in kept]
+        excess, need = self._excess_and_needs(name, movable)
+        if (need.sum(axis=0) < excess).any():
+            return f"node {name} {self.left_text} even without all of its pods"
+        pod = movable[int((need / excess).max(axis=1).argmax())]
+        with self._evictor.what_if():
+            verdict = self._evictor.request(pod)
+        if verdict.is_accepted:
+            return ""
+        return f"node {name} {self.left_text}: pod {pod.key} cannot be evicted: {verdict.message}"
+
     def needs_more_than(self, most: int) -> str:
         """A node over its target which that many of its pods do not bring under it, but more do."""
         numbers = ((name, self._fewest_evictions(name)) for name in sorted(self._over()))

@@ -18,6 +18,7 @@ from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.arrays import PENDING, Bools, Ints
+from descheduler.optimizer.kept_domains import with_kept_domains
 from descheduler.optimizer.problem import Problem, make_problem
 from descheduler.plan.moves import PodIdentity, identity_of
 from descheduler.planner.args import DisruptionCost
@@ -76,10 +77,11 @@ class ClusterProblem:
         problem, ever = self.problem, self._ever_open
         if ever is None:
             return self
-        now, later = np.unique(np.stack((problem.pod_class, ever.pod_class)), axis=1)
-        if np.array_equal(problem.allowed[now], ever.allowed[later]):
+        openable = with_kept_domains(dataclasses.replace(problem, pod_class=ever.pod_class, allowed=ever.allowed))
+        now, later = np.unique(np.stack((problem.pod_class, openable.pod_class)), axis=1)
+        if np.array_equal(problem.allowed[now], openable.allowed[later]):
             return self
-        return self._of(dataclasses.replace(problem, pod_class=ever.pod_class, allowed=ever.allowed))
+        return self._of(openable)
 
     def cost_of(self, pod: Pod) -> int:
         """What the eviction of one of `pods` costs. Raises KeyError for others."""
@@ -223,7 +225,9 @@ def cluster_problem(
     ever_class = np.array([0 if row is None else row.ever for row in rows], dtype=np.int64)
     ever_open = EverOpen(ever_class, allowed_nodes.ever_allowed)
     leaving = frozenset(map(identity_of, goes_nowhere))
-    return ClusterProblem(problem, pods, names, openings.resources, allocatable, unasked, leaving, ever_open)
+    return ClusterProblem(
+        with_kept_domains(problem), pods, names, openings.resources, allocatable, unasked, leaving, ever_open
+    )
 
 
 def _assignment(placed: Sequence[Pod], num_pending: int, nodes: Sequence[Node]) -> Ints:

@@ -12,11 +12,12 @@ from descheduler.model.groups.gangs import gangs_of
 from descheduler.model.koordinator.eviction_annotations import COST_ANNOTATION, DELETION_COST_ANNOTATION
 from descheduler.model.koordinator.pod_order import annotated_cost
 from descheduler.model.pod import Pod
-from descheduler.optimizer.arrays import Floats, Ints
+from descheduler.optimizer.arrays import PENDING, Floats, Ints
+from descheduler.optimizer.problem import Problem
 from descheduler.planner.args import TIE_BREAKS, DisruptionCost
 from descheduler.strategies.shared.pod_age import age_seconds
 
-__all__ = ["ORDINARY", "disruption_costs", "most_of_ties"]
+__all__ = ["ORDINARY", "cost_of_cheapest", "disruption_costs", "most_of_ties"]
 
 ORDINARY = 1000
 """The cost of an ordinary eviction."""
@@ -63,6 +64,12 @@ def disruption_costs(
 def most_of_ties(num_evictions: int) -> int:
     """By how much two plans with so many evictions can differ in cost by tie-breaks alone."""
     return round(num_evictions * TIE_BREAKS * ORDINARY)
+
+
+def cost_of_cheapest(problem: Problem, number: int) -> int:
+    """What so many evictions cost at least."""
+    costs = problem.cost[problem.evictable & (problem.assignment != PENDING)]
+    return int(np.sort(costs)[:number].sum())
 
 
 def _share_of_range(values: Floats) -> Floats:

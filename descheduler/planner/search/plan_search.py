@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 
 from descheduler.eviction.request_check import Allowance, always
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.node import Node
-from descheduler.optimizer.arrays import PENDING, Ints
+from descheduler.optimizer.arrays import Ints
 from descheduler.optimizer.limits import Budget, Ending, Limits
-from descheduler.optimizer.objective import Objective
+from descheduler.optimizer.objective import Objective, PreparedObjective
 from descheduler.optimizer.problem import Problem
 from descheduler.optimizer.search import Ties
 from descheduler.optimizer.solving import SearchProgress, Solution, solve
@@ -26,7 +26,7 @@ from descheduler.planner.objectives.cluster_objective import ClusterObjective
 from descheduler.planner.problem.allowed_nodes import AskingOrder
 from descheduler.planner.problem.cluster_problem import ClusterProblem, cluster_problem
 from descheduler.planner.problem.disposable_pods import disposable_pods, with_nowhere
-from descheduler.planner.problem.disruption_cost import most_of_ties
+from descheduler.planner.problem.disruption_cost import cost_of_cheapest, most_of_ties
 from descheduler.planner.search.last_plan import PlannedTargets
 from descheduler.planner.search.refusals import Refusals
 from descheduler.planner.search.stopping_limits import StoppingLimits, stopping_limits
@@ -113,7 +113,7 @@ class PlanSearch:
         problem, stated = self._whole(self._with_places(booked.with_all_openable()))
         figure, cost = self._objective.bound_of(stated.prepare(problem).bound())
         fewest, self.least_evictions = self._fewest(problem, objective=stated)
-        self.bound = figure, max(cost, _cost_of_cheapest(problem, self.least_evictions))
+        self.bound = figure, max(cost, cost_of_cheapest(problem, self.least_evictions))
         self.stopping = stopping_limits(problem, fewest, partial(self._fewest, objective=stated))
 
     def run(self, last: PlannedTargets) -> None:
@@ -200,19 +200,20 @@ class PlanSearch:
         return self._budget.stretch(units * _TIMES_LONGER**number)
 
     def _search(self, state: _State, hint: Ints | None, limits_of: Callable[[int], Limits], num_workers: int) -> None:
-        """Plans and tries out, each plan within `limits_of` its number; after the first without what was refused.
+        """Plans and tries out, each plan within `limits_of` its number, later ones without what was refused.
 
         Nothing, where there is nothing to `state`.
         """
-        found = list[Trial]()
+        found, stated = list[Trial](), None
         refused: Mapping[PodIdentity, str] = {}
         while not found or not (self._is_late or self._is_settled(found, refused)):
-            if found:
-                self.cluster, hint = self._refusals.without_refused(self.all_moves), self.plans[-1].assignment
-            stated = state(self.cluster)
-            if stated is None:
-                return
-            plan = self._solve(self.cluster, *stated, limits_of(len(found)), hint, num_workers)
+            if stated is None or refused or self._objective.is_planned_further:
+                if found:
+                    self.cluster = self._refusals.without_refused(self.all_moves)
+                if (asked := state(self.cluster)) is None:
+                    return
+                stated = _Stated(self.cluster, *asked)
+            plan = self._solve(stated, limits_of(len(found)), hint, num_workers)
             whole = trial = self.trials_over(self.cluster).tried(plan, self._budget)
             self.plans.append(plan)
             self._take(trial)
@@ -225,6 +226,7 @@ class PlanSearch:
                 refused = self._poor(trial)
                 self._refusals.keep(refused)
             self.against.update(refused)
+            hint = plan.assignment
 
     def _take(self, trial: Trial) -> None:
         self.trials.append(trial)
@@ -263,7 +265,7 @@ class PlanSearch:
         cluster = self._refusals.without_refused(self._with_places(self._as_booked()))
         share = _AGAIN_SHARE if targets else min(_LATER_SHARE, _SHARE_OF_POD_LEFT * self._objective.figure())
         hint = cluster.assignment_with(targets)
-        return self._solve(cluster, *self._whole(cluster), self._budget.share(share), hint, 1), cluster
+        return self._solve(_Stated(cluster, *self._whole(cluster)), self._budget.share(share), hint, 1), cluster
 
     def _is_settled(self, found: Sequence[Trial], refused: Mapping[PodIdentity, str]) -> bool:
         """Whether all is granted that it takes, or plan after plan of those that were `found` was no better.
@@ -339,45 +341,48 @@ class PlanSearch:
         if not self.trials:
             self._on_progress(self._objective.shown(progress.value)[0], progress.num_moves)
 
-    def _solve(
-        self,
-        cluster: ClusterProblem,
-        problem: Problem,
-        objective: Objective,
-        limits: Limits,
-        hint: Ints | None,
-        num_workers: int,
-    ) -> Solution:
+    def _solve(self, stated: _Stated, limits: Limits, hint: Ints | None, num_workers: int) -> Solution:
         """The best plan found within `limits`, each of another seed."""
         seed, is_cancelled = self._args.seed + max(len(self.plans), len(self.trials)), self._handle.search.is_cancelled
-        promising = problem if self._args.choose_nodes else self._objective.promising(cluster, problem)
+        cluster, promising = stated.cluster, stated.problem
+        if not self._args.choose_nodes:
+            promising = self._objective.promising(cluster, promising)
         share_of_schedule = self._objective.scheduled_share
         # What is left of a plan that is partly granted needs fewer evictions, and how many is not known.
         is_whole = cluster is self.cluster
         plan = solve(
             promising,
-            objective,
+            stated.objective,
             limits.scaled(1.0 - share_of_schedule),
             seed=seed,
             num_workers=num_workers,
             hint=hint,
             ties=Ties(self.least_evictions, most_of_ties(self.least_evictions)) if is_whole else None,
+            prepared=stated.prepared if promising is stated.problem else None,
             is_cancelled=is_cancelled,
             on_progress=self._note,
         )
         self._budget.spend(plan.work)
-        if promising is not problem:
-            plan = dataclasses.replace(plan, bound=objective.prepare(problem).bound(), is_closed=False)
+        if promising is not stated.problem:
+            plan = dataclasses.replace(plan, bound=stated.prepared.bound(), is_closed=False)
         if not share_of_schedule:
             return plan
         budget = self._budget.part(limits.scaled(share_of_schedule), is_cancelled)
         return self._objective.scheduled(plan, cluster, budget, seed)
 
 
-def _cost_of_cheapest(problem: Problem, number: int) -> int:
-    """What so many evictions cost at least."""
-    costs = problem.cost[problem.evictable & (problem.assignment != PENDING)]
-    return int(np.sort(costs)[:number].sum())
+@dataclasses.dataclass(frozen=True)
+class _Stated:
+    """A problem and an objective over `cluster`, of which several plans may be made."""
+
+    cluster: ClusterProblem
+    problem: Problem
+    objective: Objective
+
+    @cached_property
+    def prepared(self) -> PreparedObjective:
+        """Its bound may take seconds."""
+        return self.objective.prepare(self.problem)
 
 
 def _still_refused(whole: Trial, bettered: Trial) -> Mapping[PodIdentity, str]:

@@ -150,26 +150,6 @@ def test_spread_counts_in_the_bound() -> None:
     assert plan.value == plan.bound == (0, 3)
 
 
-def test_pods_change_no_zone_in_the_bound_where_one_alone_would_make_them_uneven() -> None:
-    """The pods of 6 and 5 are one in each zone. If they changed zones, one pod would make room for each."""
-    spread = MaxSkew(
-        np.array([0, -1, 0, -1, -1, -1, -1]), np.array([0, 1, 0, 1, 0]), np.array([1]), np.ones((1, 2), bool)
-    )
-    problem = make_problem(
-        [[6], [3], [5], [4], [3], [3], [5]],
-        [[10], [10], [10], [10], [20]],
-        [0, 0, 1, 1, 2, 2, 3],
-        pod_class=[0, 1, 0, 1, 1, 1, 1],
-        allowed=[[True] * 4 + [False], [True] * 5],
-        evictable=[True, False, True, False, True, True, True],
-        rules=[spread],
-    )
-
-    plan = solve(problem, BalanceUtilization(np.array([[7], [7], [8], [7], [20]])), Limits(work=2.0))
-
-    assert plan.value == plan.bound == (0, 5)
-
-
 def test_the_model_of_the_bound_is_the_first_plan() -> None:
     """A pod of 6 in the place of each one of 5: single moves do not lead there."""
     sizes, nodes = [[6], [3]] * 10 + [[5]] * 10, [*np.repeat(np.arange(10), 2), *range(10, 20)]

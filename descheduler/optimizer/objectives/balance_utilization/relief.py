@@ -282,10 +282,7 @@ class _Program:
             self._program.limit(gains[group, domain], max(int(rule.limit[group]) - int(there.sum()), 0) + others)
 
     def _limit_skews(self, rule: MaxSkew) -> None:
-        """Of groups that are even before: no domain gets so many more pods than another that they are not.
-
-        Where a single pod makes them uneven, whichever domain it leaves for whichever, all pods stay in their domains.
-        """
+        """Of groups that are even before: no domain gets so many more pods than another that they are not."""
         gains, assignment = self._gains(rule), self._problem.assignment
         for group in sorted({group for group, _ in gains}):
             members = (rule.group == group) & (assignment >= 0)
@@ -295,9 +292,6 @@ class _Program:
                 continue
             changes = [gains.get((group, domain), {}) for domain in range(len(counts))]
             small = [each.choice for each in self._all_leaving if members[each.pod] and self._is_small(each.pod)]
-            if (rule.domain >= 0).all() and not _may_change(counts, there, int(rule.skew[group])):
-                self._keep_in_domains(rule, group)
-                continue
             # Each pod of which it is open where it goes may leave the one domain for the other.
             spare = int(rule.skew[group]) + 2 * int((members & self._is_unmodelled).sum())
             for domain, other in permutations(range(len(counts)), 2):
@@ -306,18 +300,6 @@ class _Program:
                     row.update(changes[domain])
                     row.subtract(changes[other])
                     self._program.limit(row, spare - int(counts[domain] - counts[other]))
-
-    def _keep_in_domains(self, rule: MaxSkew, group: int) -> None:
-        """No more large pods of a kind come to a domain than leave nodes of it."""
-        rows: dict[tuple[int, int], dict[int, int]] = {}
-        for sign, counted in ((1, self._coming), (-1, self._leaving)):
-            for node, found in counted.items():
-                for each in found:
-                    if rule.group[each.pod] == group and not self._is_small(each.pod):
-                        key = int(self._large.kind[each.pod]), int(rule.domain[node])
-                        rows.setdefault(key, {})[each.choice] = sign
-        for row in rows.values():
-            self._program.limit(row, 0)
 
     def _gains(self, rule: AtMost | MaxSkew) -> dict[tuple[int, int], dict[int, int]]:
         """By group and domain how many more pods are there by each choice; of groups with large pods that come."""
@@ -340,13 +322,3 @@ class _Program:
         others: Bools = self._ceilings.leaves.copy()
         others[self._movable] = False
         return others
-
-
-def _may_change(counts: Ints, there: Bools, skew: int) -> bool:
-    """Whether one pod may leave a domain for another one, with so many in each; as `SkewCounts.open_moves`."""
-    for source, target in permutations(range(len(counts)), 2):
-        after = counts.copy()
-        after[[source, target]] += (-1, 1)
-        if counts[source] and after.max() - after[there].min() <= skew:
-            return True
-    return False

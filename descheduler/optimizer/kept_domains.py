@@ -1,0 +1,41 @@
+"""Spread that keeps all pods of a group in their domains, since no single move to another one is open."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from descheduler.optimizer.arrays import Bools
+from descheduler.optimizer.problem import Problem
+from descheduler.optimizer.rule_counts import SkewCounts
+from descheduler.optimizer.rules import MaxSkew
+
+__all__ = ["with_kept_domains"]
+
+
+def with_kept_domains(problem: Problem) -> Problem:
+    """`problem` without the moves to other domains that topology spread closes in every order of moves.
+
+    Where no pod of a group may be the first to change its domain, none ever may: moves within domains change no count.
+    Rules alone would let such pods change places, all at once.
+    """
+    rows, number = list(problem.allowed), dict[bytes, int]()
+    pod_class = problem.pod_class.copy()
+    for rule in [rule for rule in problem.rules if isinstance(rule, MaxSkew)]:
+        for pod in np.flatnonzero(_stays(problem, rule)).tolist():
+            row = rows[pod_class[pod]] & (rule.domain == rule.domain[problem.assignment[pod]])
+            pod_class[pod] = number.setdefault(row.tobytes(), len(rows))
+            if pod_class[pod] == len(rows):
+                rows.append(row)
+    return dataclasses.replace(problem, pod_class=pod_class, allowed=np.array(rows)) if number else problem
+
+
+def _stays(problem: Problem, rule: MaxSkew) -> Bools:
+    """bool[P]: the evictable pods of groups in which no count can change."""
+    counts = SkewCounts(rule, problem.assignment, problem.assignment)
+    may_change = counts.may_change()
+    # Pods that have no domain, or may go to where none is, are counted nowhere.
+    to_none: Bools = np.asarray(problem.allowed[:, rule.domain < 0].any(axis=1))
+    np.logical_or.at(may_change, rule.group, to_none[problem.pod_class])
+    return np.asarray(problem.evictable & (rule.group >= 0) & ~may_change[rule.group])
