@@ -18,8 +18,12 @@ from descheduler.placement.framework.interactions import ClosingNodes
 from descheduler.placement.framework.obstacle import Code, Obstacle, ObstacleReason
 from descheduler.placement.framework.refused_node import RefusedNode
 from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin
-from descheduler.placement.plugins.volumes.attachable import AttachableVolume, AttachableVolumes, may_have_attachable
-from descheduler.placement.plugins.volumes.attached_volumes import AttachedVolumes
+from descheduler.placement.plugins.volumes.attached_volumes import (
+    AttachableVolume,
+    AttachableVolumes,
+    AttachedVolumes,
+    may_have_attachable,
+)
 from descheduler.placement.plugins.volumes.pod_claims import CLAIM_KINDS, PodClaims, not_found
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster

@@ -17,7 +17,7 @@ from descheduler.placement.framework.extension_points import PASS, PreFilterResu
 from descheduler.placement.framework.obstacle import Code, Obstacle, ObstacleReason
 from descheduler.placement.framework.refused_node import RefusedNode
 from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin, own_node
-from descheduler.placement.plugins.helper.normalized_scores import NormalizedScores
+from descheduler.placement.plugins.helper.scores import NormalizedScores
 from descheduler.placement.shadow.node_masks import BoolMask, TaintSets, hard_taints
 from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster

@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from descheduler.model.koordinator.devices import GPU, GpuPartition, PartitionSpec
-from descheduler.placement.plugins.device_share.devices.device_state import DeviceState, TypeView, fits, is_zero
-from descheduler.placement.plugins.device_share.devices.hardware import (
+from descheduler.placement.plugins.device_share.device_state import DeviceState, TypeView, fits, is_zero
+from descheduler.placement.plugins.device_share.hardware import (
     SCOPE_LEVELS,
     Hardware,
     PartitionGroups,

@@ -9,8 +9,8 @@ from collections.abc import Iterable
 
 from descheduler.model.koordinator.devices import Amounts
 from descheduler.placement.plugins.device_share.args import DeviceShareArgs
-from descheduler.placement.plugins.device_share.devices.device_state import DeviceAmounts
-from descheduler.placement.plugins.helper.score_arithmetic import MAX_SCORE
+from descheduler.placement.plugins.device_share.device_state import DeviceAmounts
+from descheduler.placement.plugins.helper.scores import MAX_SCORE
 
 __all__ = ["DeviceScorer"]
 

@@ -12,17 +12,17 @@ from descheduler.model.pod import EXTENDED_CLAIM, Pod
 from descheduler.model.resource_claims import MOST_CONSUMERS, ClaimAllocation, DeviceStatus
 from descheduler.placement.framework.extension_points import Conclusion, ReasonBits
 from descheduler.placement.framework.obstacle import Code, Fact, Obstacle, Unchecked
-from descheduler.placement.plugins.dynamic_resources.claims.grants import ClaimReserving, Granted, GrantedClaim
-from descheduler.placement.plugins.dynamic_resources.claims.pod_claims import NamedClaim
 from descheduler.placement.plugins.dynamic_resources.device_world import DeviceWorld
-from descheduler.placement.plugins.dynamic_resources.reasons import (
+from descheduler.placement.plugins.dynamic_resources.grants import ClaimReserving, Granted, GrantedClaim
+from descheduler.placement.plugins.dynamic_resources.pod_claims import NamedClaim
+from descheduler.placement.plugins.dynamic_resources.requests import AskedClaim
+from descheduler.placement.plugins.dynamic_resources.rules import (
     BRIEF_BIT,
     AttemptFailure,
     ClaimFault,
     DeviceFault,
     for_now,
 )
-from descheduler.placement.plugins.dynamic_resources.requests import AskedClaim
 from descheduler.placement.plugins.dynamic_resources.search.allocation import (
     MOST_ALTERNATIVES,
     AllocationOutcome,

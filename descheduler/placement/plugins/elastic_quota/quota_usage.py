@@ -14,7 +14,7 @@ from descheduler.model.koordinator.reservation import is_reserve_pod
 from descheduler.model.pod import Pod
 from descheduler.model.requests import ResourceList
 from descheduler.placement.plugins.elastic_quota.quota_forest import ForestSettings, QuotaForest, QuotaPlace
-from descheduler.placement.plugins.elastic_quota.units import Amounts
+from descheduler.placement.plugins.elastic_quota.quota_tree import Amounts
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
 __all__ = ["ELASTIC_QUOTA_KIND", "PodRules", "QuotaAccount", "QuotaUsage", "UsageOf"]

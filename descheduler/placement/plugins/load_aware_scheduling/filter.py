@@ -23,7 +23,7 @@ from descheduler.placement.configuration.kube_scheduler.profile import Scheduler
 from descheduler.placement.framework.extension_points import PASS, SKIP_FOR_GOOD, PreFilterResult, ReasonBits
 from descheduler.placement.framework.interactions import BY_REQUESTS, Interactions, OnOwnNode
 from descheduler.placement.framework.obstacle import Code, Obstacle
-from descheduler.placement.plugins.helper.score_arithmetic import Ints
+from descheduler.placement.plugins.helper.scores import Ints
 from descheduler.placement.plugins.load_aware_scheduling.args import (
     Amounts,
     LoadAwareSchedulingArgs,

@@ -23,9 +23,13 @@ from descheduler.model.koordinator.reservation import is_reserve_pod
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.requests import CPU, MEMORY, ResourceList
-from descheduler.placement.plugins.helper.score_arithmetic import Ints
-from descheduler.placement.plugins.load_aware_scheduling.args import LoadAwareSchedulingArgs, Percentile
-from descheduler.placement.plugins.load_aware_scheduling.pod_estimate import PodEstimates, units
+from descheduler.placement.plugins.helper.scores import Ints
+from descheduler.placement.plugins.load_aware_scheduling.args import (
+    LoadAwareSchedulingArgs,
+    Percentile,
+    PodEstimates,
+    units,
+)
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.shadow_cluster import NO_NODE, ShadowCluster
 

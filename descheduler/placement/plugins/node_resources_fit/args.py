@@ -15,7 +15,7 @@ from descheduler.documents.decode import Path
 from descheduler.documents.problems import shown
 from descheduler.model.selection.labels import key_problem
 from descheduler.placement.configuration.kube_scheduler.plugin_args import ArgsBlock, ArgsKind
-from descheduler.placement.plugins.helper.shape import ShapePoint, ShapePointSection, read_shape, shown_shape
+from descheduler.placement.plugins.helper.scores import ShapePoint, ShapePointSection, read_shape, shown_shape
 from descheduler.policy.shared_args import Args
 
 __all__ = ["ARGS", "NodeResourcesFitArgs", "ResourceWeight", "ScoringStrategyType"]

@@ -15,9 +15,18 @@ from numpy.typing import NDArray
 from descheduler.model.requests import CPU, MEMORY, pod_requests
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.own_node_score import Amounts, OwnNodeScore
-from descheduler.placement.plugins.helper.score_arithmetic import MAX_SCORE, Divide, Ints, exact_div, tdiv
-from descheduler.placement.plugins.helper.scored_resources import ScoredResource, is_scored_unasked, scored_resource
-from descheduler.placement.plugins.helper.shape import ShapePoint, ratings_of
+from descheduler.placement.plugins.helper.scores import (
+    MAX_SCORE,
+    Divide,
+    Ints,
+    ScoredResource,
+    ShapePoint,
+    exact_div,
+    is_scored_unasked,
+    ratings_of,
+    scored_resource,
+    tdiv,
+)
 from descheduler.placement.plugins.node_resources_fit.args import NodeResourcesFitArgs
 from descheduler.placement.shadow.node_table import SomeNodes, amount, is_counted, is_exact_amount
 from descheduler.placement.shadow.placement_class import PlacementClass

@@ -26,10 +26,15 @@ from descheduler.placement.framework.koordinator.matched_reservations import (
     restore_reservations,
 )
 from descheduler.placement.framework.obstacle import Code, Obstacle, ObstacleReason, Unchecked
-from descheduler.placement.plugins.reservation.cycle_state import RESERVATION, CycleState, state_of
 from descheduler.placement.plugins.reservation.fit import fit_on_node
 from descheduler.placement.plugins.reservation.holdings import HeldReservation, Holdings
-from descheduler.placement.plugins.reservation.ledgers import OwnerLedger, ReservePodLedger
+from descheduler.placement.plugins.reservation.ledgers import (
+    RESERVATION,
+    CycleState,
+    OwnerLedger,
+    ReservePodLedger,
+    state_of,
+)
 from descheduler.placement.plugins.reservation.pod_protocol import AFFINITY_ANNOTATION, request_of
 from descheduler.placement.plugins.reservation.sights import Sights
 from descheduler.placement.plugins.reservation.unmodelled import OperatingPods, pre_allocations

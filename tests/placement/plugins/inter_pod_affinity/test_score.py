@@ -8,8 +8,7 @@ from typing import Any
 from descheduler.model.kube_version import KubeVersion
 from descheduler.model.objects import Namespace
 from descheduler.model.pod import Pod
-from descheduler.placement.plugins.inter_pod_affinity.args import InterPodAffinityArgs
-from descheduler.placement.plugins.inter_pod_affinity.score import InterPodAffinityScore
+from descheduler.placement.plugins.inter_pod_affinity.plugin import InterPodAffinityArgs, InterPodAffinityScore
 from tests.builders import make_node, make_pod
 from tests.placement.clusters import ZONE, make_cluster, make_profile, scores
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from functools import reduce
 from typing import NamedTuple
 
@@ -9,22 +10,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from descheduler.model.names import is_extended_resource
+from descheduler.model.pod import Pod
+from descheduler.model.requests import CPU, PODS
+from descheduler.model.text.amounts import amount_text, cpu_texts
+from descheduler.placement.configuration.kube_scheduler.plugin_settings import ByDefault
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import PASS, PreFilterResult, ReasonBits
 from descheduler.placement.framework.obstacle import Code, Obstacle, Shortage
+from descheduler.placement.framework.refused_node import RefusedNode, listed
+from descheduler.placement.framework.scheduling_plugin import About, Compares, Preference, SchedulingPlugin, by_requests
 from descheduler.placement.plugins.helper.device_resources import ContestedResource, ExtendedResources
-from descheduler.placement.plugins.node_resources_fit.args import NodeResourcesFitArgs
+from descheduler.placement.plugins.node_resources_fit.args import ARGS, NodeResourcesFitArgs
+from descheduler.placement.plugins.node_resources_fit.score import NodeResourcesFitScore
 from descheduler.placement.shadow.kept_columns import KeptColumns
 from descheduler.placement.shadow.node_table import CPU_ROW, EPHEMERAL_ROW, MEMORY_ROW, PODS_ROW, SomeNodes
 from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 
-__all__ = ["CPU", "EPHEMERAL", "MEMORY", "PODS", "SCALAR", "NodeResourcesFit"]
+__all__ = ["ROW", "NodeResourcesFit"]
 
-PODS, CPU, MEMORY, EPHEMERAL, SCALAR = (1 << bit for bit in range(5))
-"""Reason bits. `SCALAR` stands for any of the other resources; `obstacle` names them."""
+_PODS_BIT, _CPU_BIT, _MEMORY_BIT, _EPHEMERAL_BIT, _SCALAR_BIT = (1 << bit for bit in range(5))
+"""Reason bits. `_SCALAR_BIT` stands for any of the other resources; `obstacle` names them."""
 
-_BITS = {PODS_ROW: PODS, CPU_ROW: CPU, MEMORY_ROW: MEMORY, EPHEMERAL_ROW: EPHEMERAL}
+_BITS = {PODS_ROW: _PODS_BIT, CPU_ROW: _CPU_BIT, MEMORY_ROW: _MEMORY_BIT, EPHEMERAL_ROW: _EPHEMERAL_BIT}
 
 
 class _Compared(NamedTuple):
@@ -134,4 +142,74 @@ def _columns(asked: tuple[tuple[int, int], ...]) -> _Compared:
 
 
 def _bit(row: int) -> int:
-    return _BITS.get(row, SCALAR)
+    return _BITS.get(row, _SCALAR_BIT)
+
+
+_ONE_CPU = 1000
+
+
+def _preference(profile: SchedulerProfile) -> Preference:
+    """Nodes with more room by LeastAllocated, full ones by MostAllocated."""
+    args = profile.args.of(NodeResourcesFitArgs)
+    weights = {each.name: each.weight for each in args.resources} if args.strategy == "MostAllocated" else {}
+    return Preference(prefers_empty_nodes=args.strategy == "LeastAllocated", packing_weights=weights)
+
+
+def _explain_resources(refused: RefusedNode, obstacle: Obstacle) -> Iterator[str]:
+    """Such as `200m CPU short: requests 500m, 300m of 4 free`, and which pods that are being deleted hold more."""
+    ending = [pod for pod in refused.pods_here() if pod.is_terminating]
+    for fact in obstacle.facts:
+        if isinstance(fact, Shortage):
+            yield _sentence(fact) + _held_by(ending, refused.cycle.cluster, fact)
+
+
+def _held_by(ending: Sequence[Pod], cluster: ShadowCluster, fact: Shortage) -> str:
+    """What terminating pods hold of what is short; it is free once they are gone."""
+    held = {pod.key: _held(pod, cluster, fact.resource) for pod in ending}
+    names = [name for name, amount in held.items() if amount]
+    if not names or fact.requested > fact.allocatable:
+        return ""
+    who = f"terminating pod {names[0]} holds" if len(names) == 1 else f"terminating pods {listed(names)} hold"
+    return f"; {who} {amount_text(fact.resource, sum(held.values()))} until gone"
+
+
+def _held(pod: Pod, cluster: ShadowCluster, resource: str) -> int:
+    if resource == PODS:
+        return 1
+    names = cluster.table.resources
+    return next((amount for row, amount in cluster.placement_class(pod).demand.amounts if names[row] == resource), 0)
+
+
+def _sentence(fact: Shortage) -> str:
+    name = fact.resource
+    if name == PODS:
+        return f"maximum pods reached: {fact.allocatable - fact.free} of {fact.allocatable} pods"
+    shown = "CPU" if name == CPU else name
+    missing = fact.requested - fact.free
+    amounts = missing, fact.requested, abs(fact.free), fact.allocatable
+    in_cpus = name == CPU and fact.requested >= _ONE_CPU
+    more, asked, free, whole = cpu_texts(amounts) if in_cpus else [amount_text(name, amount) for amount in amounts]
+    if fact.requested > fact.allocatable:
+        return f"node too small: requests {asked} {shown}, {whole} is allocatable"
+    if fact.free < 0:
+        return f"{more} {shown} short: requests {asked}, node is over-committed by {free}"
+    return f"{more} {shown} short: requests {asked}, {free} of {whole} free"
+
+
+ROW = SchedulingPlugin(
+    plugin=NodeResourcesFit,
+    score=NodeResourcesFitScore,
+    points=frozenset({"pre_filter", "filter", "pre_score", "score", "placement_score"}),
+    by_default=ByDefault(weight=1),
+    prepared_for=frozenset({"filter"}),
+    args=ARGS,
+    interactions=by_requests,
+    compares=Compares.REQUESTS,
+    prefers=_preference,
+    explain=_explain_resources,
+    about=About(
+        check="The requests of the pod must be free on the node: allocatable less the requests of the pods there.",
+        preference="By default nodes with lower requests of cpu and memory.",
+        reasons=("Insufficient <resource>", "Too many pods"),
+    ),
+)

@@ -1,17 +1,18 @@
-"""`PodTopologySpread`: no domain may hold many more of the pods that belong together than the emptiest one.
+"""PodTopologySpread: no domain may hold many more of the pods that belong together than the emptiest one.
 
 Mirrors `k8s.io/kubernetes/pkg/scheduler/framework/plugins/podtopologyspread/filtering.go` (1.36).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from descheduler.model.pod import Pod
 from descheduler.model.selection.affinity import TopologySpreadConstraint
+from descheduler.placement.configuration.kube_scheduler.plugin_settings import ByDefault
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import (
     PASS,
@@ -22,20 +23,22 @@ from descheduler.placement.framework.extension_points import (
 )
 from descheduler.placement.framework.interactions import GatheredPods, Meeting
 from descheduler.placement.framework.obstacle import Code, Obstacle, ObstacleReason
-from descheduler.placement.plugins.pod_topology_spread.args import PodTopologySpreadArgs
-from descheduler.placement.plugins.pod_topology_spread.constraints import SpreadConstraints
+from descheduler.placement.framework.refused_node import RefusedNode
+from descheduler.placement.framework.scheduling_plugin import About, Compares, SchedulingPlugin
+from descheduler.placement.plugins.pod_topology_spread.constraints import ARGS, PodTopologySpreadArgs, SpreadConstraints
+from descheduler.placement.plugins.pod_topology_spread.score import PodTopologySpreadScore
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.pod_counts import PodCounts
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 from descheduler.placement.shadow.tally.pod_tally import FoundPods
 
-__all__ = ["PodTopologySpread", "SpreadInteractions", "SpreadReason"]
+__all__ = ["ROW", "PodTopologySpread"]
 
 _HARD = "DoNotSchedule"
 
 
-class SpreadReason(ObstacleReason):
+class _SpreadReason(ObstacleReason):
     """Why a domain takes no more of the pods."""
 
     TOO_MANY = (
@@ -55,7 +58,7 @@ class PodTopologySpread:
 
     name = "PodTopologySpread"
     is_static = False
-    lasting = SpreadReason.NO_KEY.bit
+    lasting = _SpreadReason.NO_KEY.bit
 
     def __init__(self, cluster: ShadowCluster, profile: SchedulerProfile) -> None:
         self._groups = cluster.follow(PodCounts)
@@ -93,14 +96,14 @@ class PodTopologySpread:
         for constraint in constraints:
             reasons = _reasons_by_domain(constraint, self._groups.found(constraint.query))
             found = reasons[constraint.counted.domains.ids]
-            is_open &= found != SpreadReason.NO_KEY.bit if is_about_itself else found == 0
+            is_open &= found != _SpreadReason.NO_KEY.bit if is_about_itself else found == 0
         return is_open
 
     def obstacle(self, cycle: Cycle, node: int, bits: int) -> Obstacle:
         """The words for `bits`."""
-        if bits & SpreadReason.NO_KEY.bit:
-            return Obstacle.of(self.name, Code.UNRESOLVABLE, SpreadReason.NO_KEY)
-        return Obstacle.of(self.name, Code.UNSCHEDULABLE, SpreadReason.TOO_MANY)
+        if bits & _SpreadReason.NO_KEY.bit:
+            return Obstacle.of(self.name, Code.UNRESOLVABLE, _SpreadReason.NO_KEY)
+        return Obstacle.of(self.name, Code.UNSCHEDULABLE, _SpreadReason.TOO_MANY)
 
     def spread(self, pod: Pod) -> Sequence[SpreadConstraint]:
         """The constraints that say `DoNotSchedule`. Raises ValueError for one that cannot be read."""
@@ -122,12 +125,12 @@ def _reasons_by_domain(constraint: SpreadConstraint, found: FoundPods) -> NDArra
     sums = counted.sums(found)
     least = counted.least(sums) if counted.num and counted.num >= constraint.min_domains else 0
     is_too_many = sums > constraint.max_skew + least - constraint.is_self_matching
-    reasons = np.multiply(is_too_many, SpreadReason.TOO_MANY.bit, dtype=np.uint32)
-    reasons[-1] = SpreadReason.NO_KEY.bit
+    reasons = np.multiply(is_too_many, _SpreadReason.TOO_MANY.bit, dtype=np.uint32)
+    reasons[-1] = _SpreadReason.NO_KEY.bit
     return reasons
 
 
-class SpreadInteractions:
+class _SpreadInteractions:
     """Each pod that counts fills its own domain, and lets more into the others."""
 
     def __init__(self, profile: SchedulerProfile) -> None:
@@ -174,3 +177,54 @@ class SpreadInteractions:
 
 def _hard(constraints: Iterable[TopologySpreadConstraint]) -> tuple[TopologySpreadConstraint, ...]:
     return tuple([constraint for constraint in constraints if constraint.when_unsatisfiable == _HARD])
+
+
+def _explain_spread(refused: RefusedNode, obstacle: Obstacle) -> Iterator[str]:
+    """The domain of the node that would hold too many pods, and how many the emptiest one holds."""
+    del obstacle
+    cluster = refused.cycle.cluster
+    constraints = SpreadConstraints(cluster, refused.scheduler.args_of(PodTopologySpreadArgs))
+    for constraint in constraints.of(refused.pod, "DoNotSchedule"):
+        if constraint.topology_key not in refused.node.labels:
+            yield f"has no label {constraint.topology_key}, the topologyKey of the spread constraint"
+        else:
+            yield from _crowded(refused, constraint)
+
+
+def _crowded(refused: RefusedNode, constraint: SpreadConstraint) -> Iterator[str]:
+    counted = constraint.counted
+    sums = counted.sums(refused.cycle.cluster.follow(PodCounts).found(constraint.query))
+    is_enough = bool(counted.num) and counted.num >= constraint.min_domains
+    least = counted.least(sums) if is_enough else 0
+    held = int(sums[counted.domains.ids[refused.node_index]])
+    if held + constraint.is_self_matching - least <= constraint.max_skew:
+        return
+    domain = f"{constraint.topology_key}={refused.node.labels[constraint.topology_key]}"
+    other = f"the emptiest domain {least}" if is_enough else f"there are fewer than {constraint.min_domains} domains"
+    yield f"{held} matching pods in {domain}, {other} (maxSkew: {constraint.max_skew})"
+
+
+ROW = SchedulingPlugin(
+    plugin=PodTopologySpread,
+    is_optional=True,
+    score=PodTopologySpreadScore,
+    points=frozenset({"pre_filter", "filter", "pre_score", "score"}),
+    compares=Compares.SPREAD,
+    by_default=ByDefault(weight=2),
+    prepared_for=frozenset({"filter", "score"}),
+    args=ARGS,
+    interactions=_SpreadInteractions,
+    explain=_explain_spread,
+    reads_kinds=frozenset({"Service"}),
+    about=About(
+        check=(
+            "A domain must not have over maxSkew pods more than the emptiest domain (topologySpreadConstraints with "
+            "DoNotSchedule)."
+        ),
+        preference=(
+            "Domains with fewer of the pods, for constraints with ScheduleAnyway; without any, nodes and "
+            "zones with fewer pods of the same workload."
+        ),
+        reasons=tuple(reason.reason for reason in _SpreadReason),
+    ),
+)

@@ -15,8 +15,8 @@ from descheduler.model.resource_claims import (
     ResourceClaim,
     ResourceClaimTemplate,
 )
-from descheduler.placement.plugins.dynamic_resources.claims.grants import ClaimGrants, GrantedClaim
-from descheduler.placement.plugins.dynamic_resources.reasons import ClaimFault
+from descheduler.placement.plugins.dynamic_resources.grants import ClaimGrants, GrantedClaim
+from descheduler.placement.plugins.dynamic_resources.rules import ClaimFault
 
 __all__ = ["ClaimMark", "ClaimsOfPod", "NamedClaim", "missing_class"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from descheduler.model.resource_claims import DeviceClass
-from descheduler.placement.plugins.dynamic_resources.claims.extended import claim_of_extended_resources
+from descheduler.placement.plugins.dynamic_resources.device_world import claim_of_extended_resources
 from tests.builders import Object, make_pod
 
 GPU = "example.com/gpu"

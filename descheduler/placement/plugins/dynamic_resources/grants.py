@@ -2,18 +2,71 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+import msgspec
+
+from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.pod import Pod, PodSpec
 from descheduler.model.quantity import ceil_value
-from descheduler.model.resource_claims import CLAIM_KIND, AllocationResult, ClaimAllocation, ResourceClaim
+from descheduler.model.resource_claims import (
+    CLAIM_KIND,
+    DEVICE_CLASS_KIND,
+    SLICE_KIND,
+    TAINT_RULE_KIND,
+    AllocationResult,
+    ClaimAllocation,
+    ClaimSpec,
+    DeviceClass,
+    DeviceTaintRule,
+    ResourceClaim,
+    ResourceSlice,
+)
 from descheduler.placement.framework.koordinator.allocation import Allocation
-from descheduler.placement.plugins.dynamic_resources.catalog import DeviceCatalog
+from descheduler.placement.plugins.dynamic_resources.pools import DevicePools
+from descheduler.placement.plugins.dynamic_resources.requests import AskedClaim, DeviceSelectors
+from descheduler.placement.plugins.dynamic_resources.rules import DeviceRules
 from descheduler.placement.plugins.dynamic_resources.usage import DeviceUsage
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 
 __all__ = ["ClaimGrants", "ClaimLedger", "ClaimReserving", "Grant", "Granted", "GrantedClaim", "TakenGrants"]
+
+
+class _DeviceCatalog:
+    """Slices and classes of one snapshot, for the schedulers of all releases."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        objects = snapshot.objects
+        self.slices: Sequence[ResourceSlice] = objects.get(SLICE_KIND, ())
+        classes: Sequence[DeviceClass] = objects.get(DEVICE_CLASS_KIND, ())
+        self.classes: Mapping[str, DeviceClass] = {each.name: each for each in classes}
+        self.selectors = DeviceSelectors()
+        self._taint_rules: Sequence[DeviceTaintRule] = objects.get(TAINT_RULE_KIND, ())
+        self._pools: dict[DeviceRules, DevicePools] = {}
+        # What was asked for is kept as well, so that an identity stands for it.
+        self._asked: dict[int, tuple[ClaimSpec, AskedClaim]] = {}
+        self._first: dict[bytes, ClaimSpec] = {}
+
+    def pools(self, rules: DeviceRules) -> DevicePools:
+        """The pools as a scheduler of these rules sees them."""
+        if rules not in self._pools:
+            self._pools[rules] = DevicePools(self.slices, self._taint_rules, rules)
+        return self._pools[rules]
+
+    def asked(self, spec: ClaimSpec) -> AskedClaim:
+        """What a claim asks for, compiled once for all claims of its content. The classes that it names exist."""
+        known = self._asked.get(id(spec))
+        if known is None:
+            first = self.first_alike(spec)
+            made = AskedClaim(spec, self.classes, self.selectors) if first is spec else self.asked(first)
+            known = self._asked[id(spec)] = spec, made
+        return known[1]
+
+    def first_alike(self, spec: ClaimSpec) -> ClaimSpec:
+        """One object for all claims of the same content."""
+        return self._first.setdefault(msgspec.json.encode(spec, order="deterministic"), spec)
+
 
 _PODS = "pods"
 
@@ -81,7 +134,7 @@ class ClaimGrants:
 
     def __init__(self, cluster: ShadowCluster) -> None:
         self.usage = DeviceUsage()
-        self.catalog = DeviceCatalog(cluster.snapshot)
+        self.catalog = _DeviceCatalog(cluster.snapshot)
         claims: Iterable[ResourceClaim] = cluster.snapshot.objects.get(CLAIM_KIND, ())
         self.by_key = {claim.key: GrantedClaim(claim) for claim in claims}
         self._reserved: dict[str, list[Grant]] = {}

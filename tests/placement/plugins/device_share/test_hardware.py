@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from descheduler.placement.plugins.device_share.devices.hardware import mask_of
+from descheduler.placement.plugins.device_share.hardware import mask_of
 
 
 @pytest.mark.parametrize(
