@@ -11,9 +11,8 @@ from contextlib import contextmanager
 from operator import attrgetter
 
 from descheduler.placement.cel import macros, syntax
-from descheduler.placement.cel.compiled import Compiled, device_field, part_type, require
 from descheduler.placement.cel.errors import EvaluationError, InvalidExpression, Unsupported
-from descheduler.placement.cel.frame import Evaluation, Frame
+from descheduler.placement.cel.frame import Compiled, Evaluation, Frame, device_field, part_type, require
 from descheduler.placement.cel.functions import FUNCTIONS, Overload, dispatch
 from descheduler.placement.cel.static_types import (
     BOOL,

@@ -1,15 +1,28 @@
-"""What an expression is evaluated on: one device, the variables of its macros, and the steps that are left."""
+"""What an expression is evaluated on: a device, the variables of its macros, and the steps left; and compiled nodes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
-from descheduler.placement.cel.errors import Unsupported
+from descheduler.placement.cel.errors import InvalidExpression, Unsupported
+from descheduler.placement.cel.static_types import ANY, BOOL, DYN, INT, QUANTITY, STRING, Type, fits, map_of
+from descheduler.placement.cel.syntax import Node, Select
 from descheduler.placement.cel.values import DomainMap, Quantity, Value, Version
 
-__all__ = ["MOST_STEPS", "CelDevice", "Evaluation", "Frame"]
+__all__ = [
+    "MOST_STEPS",
+    "CelDevice",
+    "Compiled",
+    "Evaluation",
+    "Frame",
+    "NodeCompiler",
+    "device_field",
+    "part_type",
+    "require",
+]
 
 MOST_STEPS = 20_000
 """Nodes that one evaluation visits within macros. The API server's limit is a cost of 1,000,000 units."""
@@ -64,3 +77,57 @@ class Frame:
 
 Evaluation: TypeAlias = Callable[[Frame], Value]
 """A node of an expression, ready to run."""
+
+
+_FIELDS: Mapping[str, tuple[Type, str]] = {
+    "driver": (STRING, "driver"),
+    "allowMultipleAllocations": (BOOL, "allow_multiple_allocations"),
+    "attributes": (map_of(STRING, map_of(STRING, ANY)), "attributes"),
+    "capacity": (map_of(STRING, map_of(STRING, QUANTITY)), "capacity"),
+}
+
+
+class Compiled(NamedTuple):
+    """A node: the type it is known to have, and how its value is found."""
+
+    type: Type
+    run: Evaluation
+
+
+class NodeCompiler(Protocol):
+    """What macros need of the compiler."""
+
+    num_nodes: int
+
+    def compile(self, node: Node) -> Compiled:
+        """The node as a function. Raises InvalidExpression and Unsupported."""
+        ...
+
+    def variable(self, name: str, kind: Type, *, may_fail: bool = False) -> AbstractContextManager[int]:
+        """The place of a variable that is in scope inside of the block; `may_fail`: an error may be its value."""
+        ...
+
+
+def require(compiled: Compiled, kind: Type, at: int) -> None:
+    """Raises InvalidExpression when a node is known to be of another type than `kind`."""
+    if not fits(compiled.type, kind, {}):
+        raise InvalidExpression(f"expected {kind}, found {compiled.type} at position {at + 1}")
+
+
+def device_field(node: Select) -> tuple[Type, str]:
+    """The type of a field of the device, and the attribute of `CelDevice` that holds it."""
+    found = _FIELDS.get(node.field)
+    if found is None:
+        raise Unsupported(f"device.{node.field} at position {node.at + 1}")
+    return found
+
+
+def part_type(whole: Type, key: Type, at: int) -> Type:
+    """What a map with values of any type, or of a known one, holds under a key of type `key`."""
+    if whole.is_dynamic:
+        return DYN
+    if whole.name == "map" and fits(key, whole.parts[0], {}):
+        return whole.parts[1]
+    if whole.name == "list" and key != STRING and fits(key, INT, {}):
+        return whole.parts[0]
+    raise InvalidExpression(f"{whole} has no part that {key} names at position {at + 1}")

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
-from descheduler.placement.cel.compiled import Compiled, NodeCompiler, device_field, part_type, require
 from descheduler.placement.cel.errors import EvaluationError, InvalidExpression
-from descheduler.placement.cel.frame import Evaluation, Frame
+from descheduler.placement.cel.frame import Compiled, Evaluation, Frame, NodeCompiler, device_field, part_type, require
 from descheduler.placement.cel.patterns import Pattern
 from descheduler.placement.cel.static_types import (
     ANY,

@@ -2,15 +2,20 @@
 
 A model answers by evaluations, which are asked for anything further. A subclass writes `evaluate`, `choose`, `obstacle`
 and what else it does otherwise than the bodies here, which are cautious: they claim nothing that a proof could rest on.
+
+Pods that a scheduler places together, such as the members of a gang, are a unit. Most pods are a unit of their own, and
+are placed without any of this. A scheduler says by `unit_of` which pods are not.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Container, Iterable, Sequence
+from datetime import UTC, datetime
 from enum import Enum
 from typing import Any, NamedTuple, Protocol, TypeVar
 
+import msgspec
 import numpy as np
 
 from descheduler.model.pod import Pod
@@ -21,11 +26,50 @@ from descheduler.placement.framework.interactions import Interplay
 from descheduler.placement.framework.obstacle import Obstacle
 from descheduler.placement.framework.obstacle_counts import ObstacleCounts
 from descheduler.placement.framework.scheduling_plugin import Compares, Preference
-from descheduler.placement.framework.units import Unit, UnitAttempt
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.shadow_cluster import Company, Cycle, Ledger, ShadowCluster
 
-__all__ = ["DoubtOf", "EvictedFor", "SchedulerModel"]
+__all__ = ["DoubtOf", "EvictedFor", "SchedulerModel", "Unit", "priority_of", "queue_order"]
+
+_LAST = datetime.max.replace(tzinfo=UTC)
+
+
+def priority_of(pod: Pod) -> int:
+    """The priority by which the scheduler orders its queue; none given is 0."""
+    return pod.priority or 0
+
+
+def queue_order(pod: Pod) -> tuple[int, datetime, str]:
+    """What PrioritySort sorts by: higher priority first, then age."""
+    return -priority_of(pod), pod.created_at or _LAST, pod.key
+
+
+class Unit(msgspec.Struct, frozen=True):
+    """Pods that exist without a node, and that are tried one after the other in this order. There is one at least."""
+
+    pods: tuple[Pod, ...]
+
+    @property
+    def priority(self) -> int:
+        """The priority of the first pod."""
+        return priority_of(self.pods[0])
+
+
+class UnitAttempt(msgspec.Struct, frozen=True):
+    """What came of one try of a unit: the tries of its first pods, in order.
+
+    They end with the pod at which those that had been placed could be bound: these have a placement, and what is left
+    of the unit may be tried as one of its own. Where that never came, none of them has one, and `evaluation` says of
+    those that fit what they wait for.
+    """
+
+    attempts: tuple[Attempt, ...]
+
+    @property
+    def is_bound(self) -> bool:
+        """Whether any pod of the unit is bound."""
+        return any(attempt.placement is not None for attempt in self.attempts)
+
 
 ArgsType = TypeVar("ArgsType")
 

@@ -13,7 +13,7 @@ import msgspec
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.kube_version import KubeVersion
 from descheduler.model.pod import Pod
-from descheduler.placement.configuration.kube_scheduler.plugin_settings import PluginSettings
+from descheduler.placement.configuration.kube_scheduler.plugin_args import PluginSettings
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import Plugin, ScorePlugin
 from descheduler.placement.framework.interactions import BY_REQUESTS, CAUTIOUS, OWN_NODE, Interactions

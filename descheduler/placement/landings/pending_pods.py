@@ -15,7 +15,7 @@ from operator import attrgetter
 from descheduler.model.pod import Pod
 from descheduler.placement.framework.attempt import first_of_ties
 from descheduler.placement.framework.evaluation import PodEvaluation
-from descheduler.placement.framework.units import Unit, priority_of, queue_order
+from descheduler.placement.framework.scheduler_model import Unit, priority_of, queue_order
 from descheduler.placement.landings.pending_groups import Competitor, DoubtfulPod, Group, UnitGroup
 from descheduler.placement.schedulers.schedulers import Schedulers
 from descheduler.placement.shadow.node_masks import BoolMask

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from descheduler.model.pod import PodSpec
-from descheduler.placement.configuration.kube_scheduler.plugin_settings import ByDefault
+from descheduler.placement.configuration.kube_scheduler.plugin_args import ByDefault
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import Scores
 from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin, own_node

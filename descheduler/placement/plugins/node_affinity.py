@@ -17,8 +17,7 @@ from descheduler.documents.problems import did_you_mean, shown
 from descheduler.model.node import Node
 from descheduler.model.selection.affinity import Affinity, NodeSelectorTerm, PreferredNodeTerm
 from descheduler.model.selection.labels import LabelError, Requirement, make_requirement
-from descheduler.placement.configuration.kube_scheduler.plugin_args import ArgsBlock, ArgsKind
-from descheduler.placement.configuration.kube_scheduler.plugin_settings import ByDefault
+from descheduler.placement.configuration.kube_scheduler.plugin_args import ArgsBlock, ArgsKind, ByDefault
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import PASS, SKIP, PreFilterResult, ReasonBits, ScoreError, Scores
 from descheduler.placement.framework.obstacle import Code, Obstacle, ObstacleReason

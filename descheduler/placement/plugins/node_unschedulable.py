@@ -8,14 +8,14 @@ import numpy as np
 
 from descheduler.model.node import CORDON_TAINT
 from descheduler.model.selection.taints import NO_SCHEDULE, Taint, tolerates_all
-from descheduler.placement.configuration.kube_scheduler.plugin_settings import ByDefault
+from descheduler.placement.configuration.kube_scheduler.plugin_args import ByDefault
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import PASS, PreFilterResult, ReasonBits
 from descheduler.placement.framework.obstacle import Code, Obstacle, ObstacleReason
 from descheduler.placement.framework.refused_node import RefusedNode
 from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin, own_node
+from descheduler.placement.shadow.placement_forms import honoured_tolerations
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
-from descheduler.placement.shadow.tolerations import honoured_tolerations
 
 __all__ = ["NodeUnschedulable"]
 

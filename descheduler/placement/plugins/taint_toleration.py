@@ -11,7 +11,7 @@ import numpy as np
 
 from descheduler.model.node import Node
 from descheduler.model.selection.taints import PREFER_NO_SCHEDULE, Taint, Tolerance, Toleration
-from descheduler.placement.configuration.kube_scheduler.plugin_settings import ByDefault
+from descheduler.placement.configuration.kube_scheduler.plugin_args import ByDefault
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import PASS, PreFilterResult, ReasonBits, Scores
 from descheduler.placement.framework.obstacle import Code, Obstacle, ObstacleReason
@@ -20,8 +20,8 @@ from descheduler.placement.framework.scheduling_plugin import About, SchedulingP
 from descheduler.placement.plugins.helper.scores import NormalizedScores
 from descheduler.placement.shadow.node_masks import BoolMask, TaintSets, hard_taints
 from descheduler.placement.shadow.placement_class import PlacementClass
+from descheduler.placement.shadow.placement_forms import honoured_tolerations
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
-from descheduler.placement.shadow.tolerations import honoured_tolerations
 
 __all__ = ["ROW", "TaintToleration", "TaintTolerationScore", "taint_text"]
 

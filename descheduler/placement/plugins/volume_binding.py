@@ -14,8 +14,7 @@ import numpy as np
 
 from descheduler.model.text.amounts import amount_text
 from descheduler.model.volume_sources import PersistentVolume, PersistentVolumeClaim, migrated_affinity
-from descheduler.placement.configuration.kube_scheduler.plugin_args import ArgsBlock, ArgsKind
-from descheduler.placement.configuration.kube_scheduler.plugin_settings import ByDefault
+from descheduler.placement.configuration.kube_scheduler.plugin_args import ArgsBlock, ArgsKind, ByDefault
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import (
     PASS,

@@ -14,7 +14,7 @@ import numpy as np
 
 from descheduler.model.pod import InlineDisk, Pod, PodSpec
 from descheduler.model.volume_sources import READ_WRITE_ONCE, READ_WRITE_ONCE_POD, PersistentVolumeClaim
-from descheduler.placement.configuration.kube_scheduler.plugin_settings import ByDefault
+from descheduler.placement.configuration.kube_scheduler.plugin_args import ByDefault
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import PASS, SKIP, SKIP_FOR_GOOD, PreFilterResult, ReasonBits
 from descheduler.placement.framework.obstacle import Code, Obstacle, ObstacleReason

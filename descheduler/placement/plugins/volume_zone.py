@@ -13,7 +13,7 @@ import numpy as np
 from descheduler.model.pod import Pod
 from descheduler.model.selection.labels import Requirement
 from descheduler.model.volume_sources import PersistentVolume
-from descheduler.placement.configuration.kube_scheduler.plugin_settings import ByDefault
+from descheduler.placement.configuration.kube_scheduler.plugin_args import ByDefault
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import PASS, SKIP, PreFilterResult, ReasonBits
 from descheduler.placement.framework.obstacle import Code, Obstacle, ObstacleReason

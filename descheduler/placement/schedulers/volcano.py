@@ -20,7 +20,7 @@ from descheduler.placement.schedulers.row import SchedulerRow
 
 if TYPE_CHECKING:
     from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerConfiguration
-    from descheduler.placement.configuration.kube_scheduler.plugin_settings import PluginSettings
+    from descheduler.placement.configuration.kube_scheduler.plugin_args import PluginSettings
     from descheduler.placement.configuration.volcano import VolcanoConfiguration
     from descheduler.placement.framework.scheduler_model import SchedulerModel
     from descheduler.placement.shadow.shadow_cluster import ShadowCluster
@@ -54,7 +54,7 @@ def _read(
 
 def _run_as(document: Document | None, release: str) -> VolcanoConfiguration:
     from descheduler.placement.configuration.volcano import default_volcano_configuration, volcano_configuration
-    from descheduler.placement.configuration.volcano_version import VolcanoVersion
+    from descheduler.placement.configuration.volcano_arguments import VolcanoVersion
     from descheduler.placement.volcano.plugins.table import VOLCANO_PLUGINS
 
     version = VolcanoVersion.parse(release)

@@ -14,9 +14,7 @@ from descheduler.placement.framework.scheduler_model import EvictedFor
 from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.placement_forms import PlacementForms
 from descheduler.placement.shadow.shadow_cluster import NO_NODE, Company, ShadowCluster
-from descheduler.placement.volcano.actions.enqueue import enqueue
-from descheduler.placement.volcano.actions.preempt import preempt
-from descheduler.placement.volcano.actions.reclaim import reclaim
+from descheduler.placement.volcano.actions import enqueue, preempt, reclaim
 from descheduler.placement.volcano.jobs import Job, Phase, Status, Task, status_of
 from descheduler.placement.volcano.session import Session, VolcanoPlugin
 

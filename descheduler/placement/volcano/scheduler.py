@@ -17,14 +17,12 @@ from descheduler.placement.configuration.volcano import VolcanoConfiguration
 from descheduler.placement.framework.evaluation import Choice, PluginScores, PodEvaluation, ScoreTable
 from descheduler.placement.framework.extension_points import ReasonBits
 from descheduler.placement.framework.obstacle import Code, Fact, Obstacle, Shortage
-from descheduler.placement.framework.scheduler_model import DoubtOf, EvictedFor, SchedulerModel
+from descheduler.placement.framework.scheduler_model import DoubtOf, EvictedFor, SchedulerModel, Unit
 from descheduler.placement.framework.scheduling_plugin import Compares
-from descheduler.placement.framework.units import Unit
 from descheduler.placement.plugins.scheduling_gates import waiting_for_gates
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.shadow_cluster import Company, Cycle, ShadowCluster
-from descheduler.placement.volcano.admission import barred, gang_shortage
-from descheduler.placement.volcano.interplay import VolcanoInterplay
+from descheduler.placement.volcano.admission import VolcanoInterplay, barred, gang_shortage
 from descheduler.placement.volcano.jobs import Task
 from descheduler.placement.volcano.live_session import AskedTask, LiveSession, job_id_of
 from descheduler.placement.volcano.plugins.kube_scheduler import KubeFilters

@@ -17,7 +17,7 @@ from descheduler.model.koordinator.devices import (
     Amounts,
     VirtualFunction,
 )
-from descheduler.placement.framework.koordinator.matched_reservations import MatchedReservation
+from descheduler.placement.framework.matched_reservations import MatchedReservation
 from descheduler.placement.plugins.device_share.device_state import DeviceState, TypeView, fits, is_zero
 from descheduler.placement.plugins.device_share.gpu_choice import gpus_by_partition, gpus_by_topology
 from descheduler.placement.plugins.device_share.pod_devices import PodDevices

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from descheduler.model.koordinator.devices import GPU, AllocatedDevice, AllocatedDevices
 from descheduler.placement.framework.extension_points import ReasonBits
-from descheduler.placement.framework.koordinator.matched_reservations import (
+from descheduler.placement.framework.matched_reservations import (
     MatchedReservation,
     MatchedReservations,
     matched_reservations,

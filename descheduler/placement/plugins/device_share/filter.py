@@ -12,8 +12,8 @@ from descheduler.model.koordinator.devices import GPU, AllocatedDevice, Allocate
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import PASS, SKIP, PreFilterResult, ReasonBits, Scores
-from descheduler.placement.framework.koordinator.allocation import Allocation
-from descheduler.placement.framework.koordinator.matched_reservations import (
+from descheduler.placement.framework.matched_reservations import (
+    Allocation,
     MatchedReservation,
     nominated_reservations,
     taken_devices,

@@ -23,7 +23,7 @@ from descheduler.model.resource_claims import (
     ResourceClaim,
     ResourceSlice,
 )
-from descheduler.placement.framework.koordinator.allocation import Allocation
+from descheduler.placement.framework.matched_reservations import Allocation
 from descheduler.placement.plugins.dynamic_resources.pools import DevicePools
 from descheduler.placement.plugins.dynamic_resources.requests import AskedClaim, DeviceSelectors
 from descheduler.placement.plugins.dynamic_resources.rules import DeviceRules

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.selection.affinity import PodAffinityTerm
-from descheduler.placement.configuration.kube_scheduler.plugin_args import ArgsBlock, ArgsKind, Percent
-from descheduler.placement.configuration.kube_scheduler.plugin_settings import ByDefault
+from descheduler.placement.configuration.kube_scheduler.plugin_args import ArgsBlock, ArgsKind, ByDefault, Percent
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import Scores
 from descheduler.placement.framework.obstacle import Obstacle

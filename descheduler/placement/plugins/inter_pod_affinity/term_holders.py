@@ -18,7 +18,7 @@ from descheduler.model.selection.affinity import Affinity, PodAffinityTerm
 from descheduler.model.selection.labels import LabelSelector
 from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.shadow_cluster import NO_NODE, ShadowCluster
-from descheduler.placement.shadow.tally.selector_index import SelectorIndex
+from descheduler.placement.shadow.tally.label_columns import SelectorIndex
 
 __all__ = ["HeldTerm", "MatchingTerms", "TermHolders", "TermKind"]
 

@@ -16,7 +16,7 @@ from descheduler.model.koordinator.node_topology import NODE_TOPOLOGY_KIND, Cpu,
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.text.cpu_list import cpu_list_text
-from descheduler.placement.framework.koordinator.allocation import Allocation
+from descheduler.placement.framework.matched_reservations import Allocation
 from descheduler.placement.shadow.shadow_cluster import NO_NODE, Cycle, ShadowCluster
 
 __all__ = [

@@ -13,16 +13,16 @@ from descheduler.model.names import is_extended_resource
 from descheduler.model.pod import Pod
 from descheduler.model.requests import CPU, PODS
 from descheduler.model.text.amounts import amount_text, cpu_texts
-from descheduler.placement.configuration.kube_scheduler.plugin_settings import ByDefault
+from descheduler.placement.configuration.kube_scheduler.plugin_args import ByDefault
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import PASS, PreFilterResult, ReasonBits
 from descheduler.placement.framework.obstacle import Code, Obstacle, Shortage
+from descheduler.placement.framework.own_node_score import KeptColumns
 from descheduler.placement.framework.refused_node import RefusedNode, listed
 from descheduler.placement.framework.scheduling_plugin import About, Compares, Preference, SchedulingPlugin, by_requests
 from descheduler.placement.plugins.helper.device_resources import ContestedResource, ExtendedResources
 from descheduler.placement.plugins.node_resources_fit.args import ARGS, NodeResourcesFitArgs
 from descheduler.placement.plugins.node_resources_fit.score import NodeResourcesFitScore
-from descheduler.placement.shadow.kept_columns import KeptColumns
 from descheduler.placement.shadow.node_table import CPU_ROW, EPHEMERAL_ROW, MEMORY_ROW, PODS_ROW, SomeNodes
 from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster

@@ -17,7 +17,7 @@ from descheduler.model.pod import Pod, PodSpec
 from descheduler.model.quantity import NANO, ceil_value
 from descheduler.model.requests import PODS, ContainerResources, scoring_requests
 from descheduler.model.selection.labels import parse_int64
-from descheduler.placement.framework.koordinator.matched_reservations import MatchedReservation
+from descheduler.placement.framework.matched_reservations import MatchedReservation
 from descheduler.placement.plugins.reservation.held_devices import HeldDevices, devices_of
 from descheduler.placement.plugins.reservation.pod_protocol import ORDER_LABEL
 from descheduler.placement.shadow.node_table import CPU_ROW, NodeTable

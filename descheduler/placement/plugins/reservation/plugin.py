@@ -18,7 +18,7 @@ from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import PASS, SKIP, PreFilterResult, ReasonBits
 from descheduler.placement.framework.interactions import GatheredPods, Interactions, Meeting, OnOwnNode
-from descheduler.placement.framework.koordinator.matched_reservations import (
+from descheduler.placement.framework.matched_reservations import (
     MatchedReservation,
     NomineePlugin,
     nominate_reservation,

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from descheduler.placement.framework.koordinator.matched_reservations import MatchedReservation, MatchedReservations
+from descheduler.placement.framework.matched_reservations import MatchedReservation, MatchedReservations
 from descheduler.placement.plugins.reservation.holdings import HeldReservation, Holdings
 from descheduler.placement.plugins.reservation.pod_protocol import OwnerMatch, ReservationRequest, match
 from descheduler.placement.shadow.node_table import NodeTable

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from descheduler.placement.framework.attempt import place
-from descheduler.placement.framework.koordinator.allocation import allocations_of
-from descheduler.placement.framework.koordinator.matched_reservations import (
+from descheduler.placement.framework.matched_reservations import (
     MatchedReservation,
     MatchedReservations,
+    allocations_of,
     nominate_reservation,
     restore_reservations,
 )

@@ -5,7 +5,7 @@ By volcano.md §10.4: the policy `sra` scores nodes that lack scarce resources h
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, NamedTuple
 
 import msgspec
@@ -18,12 +18,52 @@ from descheduler.placement.configuration.volcano_arguments import Arguments
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.volcano.jobs import Task
 from descheduler.placement.volcano.nodes import Nodes
-from descheduler.placement.volcano.plugins.scarce import ScarceResource, proportional_codes
 from descheduler.placement.volcano.resources import QUANTUM
 from descheduler.placement.volcano.session import Session
-from descheduler.placement.volcano.tiers import Callbacks, NodeCodes
+from descheduler.placement.volcano.tiers import OPEN, UNRESOLVABLE, Callbacks, NodeCodes
 
-__all__ = ["start"]
+__all__ = ["ScarceResource", "proportional_codes", "start"]
+
+_MEGA = 10**6
+
+
+class ScarceResource(NamedTuple):
+    """A resource, and how much cpu (in milli) and memory (in millions of bytes) is kept for each thousandth of it."""
+
+    name: str
+    cpu: float
+    memory: float
+
+    @classmethod
+    def of(cls, name: str, cpu: float, memory: float) -> ScarceResource:
+        """What is stated of it; rates below 0 count as 1."""
+        return cls(name, 1 if cpu < 0 else cpu, 1 if memory < 0 else memory)
+
+
+def proportional_codes(session: Session, task: Task, scarce: Sequence[ScarceResource]) -> NodeCodes:
+    """The nodes on which a task that asks for no scarce resource leaves too little beside what is idle of one.
+
+    Nodes that do not state the resource, not even as 0, keep nothing.
+    """
+    nodes = session.nodes
+    codes: NodeCodes = np.full(len(nodes.is_there), OPEN, dtype=np.int8)
+    if any(task.request.get(each.name, 0.0) for each in scarce):
+        return codes
+    cpu, memory = (nodes.idle[nodes.rows[name]] - task.request[name] for name in (CPU, MEMORY))
+    for each in scarce:
+        if each.name in nodes.rows:
+            idle = nodes.idle[nodes.rows[each.name]]
+            is_short = (cpu < idle * each.cpu) | (memory < idle * each.memory * _MEGA)
+            codes[is_short & _states(session, each.name)] = UNRESOLVABLE
+    return codes
+
+
+def _states(session: Session, name: str) -> BoolMask:
+    def find() -> BoolMask:
+        return np.array([name in node.allocatable for node in session.cluster.table.nodes], dtype=bool)
+
+    return session.kept(("scarce", name), find)
+
 
 _TYPE, _WEIGHTS = "volcano.sh/resource-strategy-scoring-type", "volcano.sh/resource-strategy-weight"
 """Annotations of a pod: the type of all its resources, and an object of weights by resource."""

@@ -8,16 +8,21 @@ extension (koordinator 1.8 `pkg/scheduler/frameworkext/interface.go`).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+import msgspec
 
 from descheduler.model.koordinator.devices import AllocatedDevice
-from descheduler.placement.shadow.shadow_cluster import Cycle
+from descheduler.placement.shadow.shadow_cluster import Cycle, Placed
 
 __all__ = [
+    "Allocation",
     "DevicesByMinor",
     "MatchedReservation",
     "MatchedReservations",
     "NomineePlugin",
+    "TellingLedger",
+    "allocations_of",
     "call_nominee_plugins",
     "matched_reservations",
     "nominate_reservation",
@@ -27,6 +32,38 @@ __all__ = [
     "restore_reservations",
     "taken_devices",
 ]
+
+
+class Allocation(msgspec.Struct, frozen=True):
+    """One thing on a node that `plugin` allocates to a pod, and how much of it.
+
+    `kind` says what it is, such as gpu or reservation; `name` tells it from others of its kind on the node, such as the
+    minor of a device. `resources` are amounts in the units of requests.
+    """
+
+    plugin: str
+    kind: str
+    name: str
+    resources: Mapping[str, int] = msgspec.field(default_factory=dict)
+
+
+@runtime_checkable
+class TellingLedger(Protocol):
+    """A ledger that tells what it took by name. Other ledgers need no such method."""
+
+    def allocations(self, taken: Any) -> tuple[Allocation, ...]:
+        """What `taken`, which one `reserve` gave, is made of, in the order in which it is shown."""
+
+
+def allocations_of(placed: Placed) -> tuple[Allocation, ...]:
+    """What was taken for a placed pod by name, ledger by ledger."""
+    return tuple(
+        allocation
+        for ledger, taken in placed.takings
+        if isinstance(ledger, TellingLedger)
+        for allocation in ledger.allocations(taken)
+    )
+
 
 _MATCHED = "matched reservations"
 _NOMINATED = "nominated reservations"
