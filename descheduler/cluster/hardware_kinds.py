@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from descheduler.cluster.decoding import storage_objects
-from descheduler.cluster.decoding.resource_claims.claims import decode_resource_claim, decode_resource_claim_template
-from descheduler.cluster.decoding.resource_claims.slices import (
+from descheduler.cluster.decoding.resource_claims import decode_resource_claim, decode_resource_claim_template
+from descheduler.cluster.decoding.resource_slices import (
     decode_device_class,
     decode_device_taint_rule,
     decode_resource_slice,
 )
 from descheduler.cluster.kept import kubernetes
-from descheduler.cluster.kind import AnyKind, Kind, unshared
-from descheduler.cluster.traces import Trace
+from descheduler.cluster.kind import AnyKind, Kind, Trace, unshared
 
 __all__ = ["DEVICE_KIND_ROWS", "VOLUME_KIND_ROWS"]
 

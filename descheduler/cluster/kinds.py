@@ -26,8 +26,7 @@ from descheduler.cluster.decoding.volcano import decode_volcano_job, decode_volc
 from descheduler.cluster.decoding.workload_objects import revision_decoder, workload_decoder
 from descheduler.cluster.hardware_kinds import DEVICE_KIND_ROWS, VOLUME_KIND_ROWS
 from descheduler.cluster.kept import kubernetes, schedulers
-from descheduler.cluster.kind import AnyKind, Kind, kind_key, unshared
-from descheduler.cluster.traces import Trace
+from descheduler.cluster.kind import AnyKind, Kind, Trace, kind_key, unshared
 
 __all__ = ["KINDS", "Kinds", "kind_of", "kinds_by_key"]
 

@@ -12,7 +12,7 @@ from descheduler.model.annotations import AnnotationKeys
 from descheduler.model.node import NodeReservation
 from descheduler.model.quantity import NANO
 from descheduler.model.requests import CPU
-from descheduler.model.text.cpu_list import parse_cpu_list
+from descheduler.model.text.numbers import parse_cpu_list
 
 __all__ = ["AnnotationReader", "decode_reservation"]
 

@@ -14,9 +14,8 @@ from descheduler.cluster.decoding.blocks import (
     decode_quantity,
     decode_text,
 )
-from descheduler.cluster.decoding.times import set_time
 from descheduler.cluster.decoding.volume_blocks import ClaimSpecWire, is_managed_disk, requested_bytes
-from descheduler.cluster.decoding.wire import ABSENT, Int32, MetadataWire, Wire
+from descheduler.cluster.decoding.wire import ABSENT, Int32, MetadataWire, Wire, set_time
 from descheduler.model.annotations import (
     BETA_CLASS_ANNOTATION,
     BOUND_ANNOTATION,

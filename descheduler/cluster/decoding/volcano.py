@@ -6,8 +6,7 @@ import msgspec
 
 from descheduler.cluster.decoding.annotations import AnnotationReader
 from descheduler.cluster.decoding.blocks import decode_labels, decode_owners, decode_quantities
-from descheduler.cluster.decoding.times import set_time
-from descheduler.cluster.decoding.wire import ABSENT, Int32, MetadataWire, Wire
+from descheduler.cluster.decoding.wire import ABSENT, Int32, MetadataWire, Wire, set_time
 from descheduler.model.annotations import AnnotationKeys
 from descheduler.model.groups.volcano import (
     VOLCANO_ANNOTATIONS,

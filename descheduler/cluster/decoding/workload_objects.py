@@ -22,7 +22,7 @@ from descheduler.model.annotations import REVISION_ANNOTATION
 from descheduler.model.groups.workloads import PodRevision, StatefulSetFacts, Workload
 from descheduler.model.pod import Pod
 from descheduler.model.selection.labels import NOTHING, LabelSelector, Requirement
-from descheduler.model.text.whole_number import whole_number
+from descheduler.model.text.numbers import whole_number
 
 __all__ = ["revision_decoder", "workload_decoder"]
 

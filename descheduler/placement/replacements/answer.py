@@ -13,7 +13,7 @@ import msgspec
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.groups.workloads import PodRevision, Workload
 from descheduler.model.pod import Pod
-from descheduler.model.text.whole_number import whole_number
+from descheduler.model.text.numbers import whole_number
 
 __all__ = [
     "BARE",

@@ -7,8 +7,7 @@ from datetime import datetime
 import msgspec
 
 from descheduler.cluster.decoding.blocks import decode_text
-from descheduler.cluster.decoding.times import set_time
-from descheduler.cluster.decoding.wire import MetadataWire, Wire
+from descheduler.cluster.decoding.wire import MetadataWire, Wire, set_time
 from descheduler.model.koordinator.eviction_annotations import JOB_ANNOTATIONS
 from descheduler.model.koordinator.migration_job import JobCondition, MigrationJob
 from descheduler.model.koordinator.reservation import ObjectReference

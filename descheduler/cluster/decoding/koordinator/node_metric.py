@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from descheduler.cluster.decoding.times import set_time
-from descheduler.cluster.decoding.wire import ABSENT, Int64, MetadataWire, Wire
+from descheduler.cluster.decoding.wire import ABSENT, Int64, MetadataWire, Wire, set_time
 from descheduler.model.koordinator.node_metric import NodeMetric, PodMetric
 from descheduler.model.quantity import parse_quantity
 from descheduler.model.requests import ResourceList

@@ -12,8 +12,7 @@ from descheduler.cluster.decoding.affinity_blocks import decode_selector
 from descheduler.cluster.decoding.blocks import decode_labels, decode_quantities, decode_text
 from descheduler.cluster.decoding.decode import Decoding, PodDecoder
 from descheduler.cluster.decoding.pods.defaults import TemplateSpecWire, set_pod_defaults
-from descheduler.cluster.decoding.times import set_time
-from descheduler.cluster.decoding.wire import ABSENT, MetadataWire, PodWire, Wire
+from descheduler.cluster.decoding.wire import ABSENT, MetadataWire, PodWire, Wire, set_time
 from descheduler.model.annotations import RESTRICTED_OPTIONS_ANNOTATION
 from descheduler.model.koordinator.reservation import (
     PRIORITY_LABEL,

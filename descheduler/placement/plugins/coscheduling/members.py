@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from descheduler.model.koordinator.gang_settings import gang_id_of
-from descheduler.model.koordinator.gangs import Gangs
+from descheduler.model.koordinator.gang_settings import Gangs, gang_id_of
 from descheduler.model.pod import Pod
 from descheduler.placement.shadow.shadow_cluster import Company, Cycle, ShadowCluster
 

@@ -15,7 +15,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from descheduler.model.koordinator.pod_order import is_prod
+from descheduler.model.koordinator.classes import is_prod
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.text.duration import parse_duration

@@ -10,12 +10,12 @@ from typing import NamedTuple, Protocol, runtime_checkable
 import msgspec
 import numpy as np
 
-from descheduler.cluster.decoding.koordinator.cpu_annotations import decode_cpu_spec, decode_pinned_cpus
+from descheduler.cluster.decoding.koordinator.node_topology import decode_cpu_spec, decode_pinned_cpus
 from descheduler.model.annotations import CPU_SPEC_ANNOTATION, RESOURCE_STATUS_ANNOTATION
 from descheduler.model.koordinator.node_topology import NODE_TOPOLOGY_KIND, Cpu, NodeTopology
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
-from descheduler.model.text.cpu_list import cpu_list_text
+from descheduler.model.text.numbers import cpu_list_text
 from descheduler.placement.framework.matched_reservations import Allocation
 from descheduler.placement.shadow.shadow_cluster import NO_NODE, Cycle, ShadowCluster
 

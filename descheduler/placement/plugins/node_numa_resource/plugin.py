@@ -11,7 +11,7 @@ from typing import Literal, cast, get_args
 
 import msgspec
 
-from descheduler.cluster.decoding.koordinator.cpu_annotations import decode_pinned_cpus
+from descheduler.cluster.decoding.koordinator.node_topology import decode_pinned_cpus
 from descheduler.model.annotations import RESOURCE_STATUS_ANNOTATION
 from descheduler.model.pod import Pod
 from descheduler.model.requests import CPU, MEMORY

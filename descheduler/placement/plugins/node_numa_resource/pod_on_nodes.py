@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from descheduler.cluster.decoding.koordinator.cpu_annotations import decode_cpu_spec, decode_numa_policy
+from descheduler.cluster.decoding.koordinator.node_topology import decode_cpu_spec, decode_numa_policy
 from descheduler.model.annotations import CPU_SPEC_ANNOTATION, NUMA_SPEC_ANNOTATION
 from descheduler.model.koordinator.classes import KoordinatorPriority, priority_class
 from descheduler.model.pod import Pod

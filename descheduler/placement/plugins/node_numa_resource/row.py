@@ -8,7 +8,7 @@ import numpy as np
 
 from descheduler.model.annotations import CPU_SPEC_ANNOTATION, NUMA_SPEC_ANNOTATION
 from descheduler.model.koordinator.node_topology import NODE_TOPOLOGY_KIND
-from descheduler.model.text.cpu_list import cpu_list_text
+from descheduler.model.text.numbers import cpu_list_text
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.obstacle import Obstacle
 from descheduler.placement.framework.own_node_score import Amounts, OwnNodeScore

@@ -13,7 +13,7 @@ from enum import Enum, auto
 from descheduler.model.annotations import JOB_INDEX_ANNOTATION, JOB_INDEX_FAILURES_ANNOTATION
 from descheduler.model.groups.workloads import FailureRule, JobFacts
 from descheduler.model.pod import Pod
-from descheduler.model.text.whole_number import whole_number
+from descheduler.model.text.numbers import whole_number
 from descheduler.placement.replacements.answer import (
     Members,
     OwnerAnswer,

@@ -9,8 +9,7 @@ import msgspec
 
 from descheduler.cluster.decoding.affinity_blocks import decode_node_affinity
 from descheduler.cluster.decoding.blocks import decode_quantity, decode_spelling
-from descheduler.cluster.decoding.times import set_time
-from descheduler.cluster.decoding.wire import ABSENT, Int64, MetadataWire, TaintWire, Wire
+from descheduler.cluster.decoding.wire import ABSENT, Int64, MetadataWire, TaintWire, Wire, set_time
 from descheduler.model.resource_claims import (
     Attribute,
     CapacityPolicy,
