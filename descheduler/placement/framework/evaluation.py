@@ -67,7 +67,6 @@ class Evaluator(Protocol):
 
     def lasting_bits(self, plugin: str) -> np.uint32:
         """The bits of `plugin` that stay on a node, whatever is moved."""
-        del plugin
         return np.uint32(0)
 
     def scores(self, evaluation: PodEvaluation) -> ScoreTable:
@@ -83,12 +82,10 @@ class Evaluator(Protocol):
 
     def conditions(self, cycle: Cycle, node: int) -> tuple[str, ...]:
         """On what it hangs that the pod of `cycle` is bound to `node` and starts there, each a sentence."""
-        del cycle, node
         return ()
 
     def may_preempt(self, refused: PodEvaluation, other: Pod) -> bool:
         """Whether `other`, of lower priority, may be evicted for a pod that is `refused` before nodes are looked at."""
-        del refused, other
         return False
 
 

@@ -77,7 +77,6 @@ class OwnNodeScore(ABC):
 
     def score(self, cycle: Cycle, feasible: BoolMask) -> Scores | None:
         """The scores of all nodes."""
-        del feasible
         asked = self.asked_by(cycle.pod)
         return None if asked is None else Scores(self.of_nodes(asked, cycle.cluster.table.everywhere()))
 

@@ -28,13 +28,11 @@ class _PlacedPods:
 
     def pod_added(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
         """Takes `pod` in."""
-        del is_terminating
         if node >= 0:
             self._pods[node].append(pod)
 
     def pod_removed(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
         """The inverse of `pod_added`. Equal replicas may be one object, of which it does not matter which one goes."""
-        del is_terminating
         if node >= 0:
             pods = self._pods[node]
             del pods[next(index for index, known in enumerate(pods) if known is pod)]

@@ -122,7 +122,6 @@ class SchedulerModel(Evaluator, Interplay, Protocol):
 
     def unit_of(self, pod: Pod) -> str:
         """What pods share that it places together, as the cluster is now; empty for a pod that it places alone."""
-        del pod
         return ""
 
     def leaves_open(self, pod: Pod) -> bool:
@@ -136,7 +135,6 @@ class SchedulerModel(Evaluator, Interplay, Protocol):
 
     def why_unbound(self, evaluation: PodEvaluation) -> Obstacle | None:
         """What makes binding fail on every node that passes; None where it succeeds on one."""
-        del evaluation
         return None
 
     def evaluate_binding(
@@ -154,12 +152,10 @@ class SchedulerModel(Evaluator, Interplay, Protocol):
 
     def held_back(self, pods: Sequence[Pod]) -> tuple[Obstacle, ...]:
         """What keeps pods from being bound that are placed together, even if all of them find a node."""
-        del pods
         return ()
 
     def permits(self, cycle: Cycle, node: int) -> tuple[Obstacle, ...]:
         """What keeps the pod of `cycle` from being bound to `node`, although there is room."""
-        del cycle, node
         return ()
 
     def try_place(self, unit: Unit, pick: Picker = first_of_ties, ledgers: Sequence[Ledger[Any]] = ()) -> UnitAttempt:
@@ -211,12 +207,10 @@ class SchedulerModel(Evaluator, Interplay, Protocol):
 
     def preempts(self, pod: Pod) -> bool:
         """Whether it evicts others for `pod` where that fits nowhere."""
-        del pod
         return False
 
     def evicted_for(self, refused: PodEvaluation) -> EvictedFor | None:
         """Whom it evicts for the evaluated pod by rules of its own; None where it does not, or goes by priorities."""
-        del refused
         return None
 
     def openable(self, evaluation: PodEvaluation) -> BoolMask:
@@ -228,17 +222,14 @@ class SchedulerModel(Evaluator, Interplay, Protocol):
     def open_but_for(self, evaluation: PodEvaluation, compared: Container[Compares]) -> BoolMask | None:
         """The nodes that would take the pod had they enough of what is `compared`; None where no room helps, or where
         the answer is not certain."""
-        del compared
         return None if evaluation.refusals or evaluation.cause else evaluation.feasible
 
     def compares(self, what: Compares) -> bool:
         """Whether no node takes more of it than it has free."""
-        del what
         return False
 
     def spread(self, pod: Pod) -> Sequence[SpreadConstraint]:
         """The constraints on how pods spread over domains by which it refuses nodes to `pod`."""
-        del pod
         return ()
 
     def preference(self) -> Preference:
@@ -251,12 +242,10 @@ class SchedulerModel(Evaluator, Interplay, Protocol):
 
     def runs(self, plugin: str, point: str = "") -> bool:
         """Whether it runs the scheduling plugin of this name, at this field of a profile or at any point."""
-        del plugin, point
         return False
 
     def origin_of(self, plugin: str) -> str:
         """The part of its configuration that refuses nodes under this name; empty where the name says it all."""
-        del plugin
         return ""
 
     def args_of(self, in_use: type[ArgsType]) -> ArgsType:

@@ -72,7 +72,6 @@ class EarlyRooms:
 
     def reserve(self, cycle: Cycle, node: int) -> _EarlyRoom:
         """Notes that room is held for the victim that was named last."""
-        del cycle
         room = _EarlyRoom(self._victim, node)
         self.restore(room)
         return room

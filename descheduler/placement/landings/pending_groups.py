@@ -137,7 +137,6 @@ class Group:
 
     def next_of(self, placement_class: PlacementClass) -> int:
         """The seat of the next pod of this class."""
-        del placement_class
         return self.waiting[-1]
 
     def seat(self, seat: int) -> None:

@@ -271,7 +271,6 @@ class NodeAffinityScore:
 
 def _explain_node_affinity(refused: RefusedNode, obstacle: Obstacle) -> Iterator[str]:
     """The labels that are missing or differ; of several alternative terms each one."""
-    del obstacle
     spec, node = refused.pod.spec, refused.node
     for key, wanted in sorted(spec.node_selector.items()):
         if node.labels.get(key) != wanted:

@@ -44,13 +44,11 @@ class NodeDeclaredFeatures:
 
     def obstacle(self, cycle: Cycle, node: int, bits: int) -> Obstacle:
         """The only reason there is."""
-        del cycle, node, bits
         return Obstacle.of(self.name, Code.UNRESOLVABLE, FeatureReason.UNDECLARED)
 
 
 def explain_declared_features(refused: RefusedNode, obstacle: Obstacle) -> Iterator[str]:
     """The features that the pod needs and the node does not declare."""
-    del obstacle
     lacking = refused.pod.spec.required_features - refused.node.declared_features
     yield f"the node does not declare {', '.join(sorted(lacking))}"
 

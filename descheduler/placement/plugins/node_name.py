@@ -61,7 +61,6 @@ class NodeName:
 
 def explain_node_name(refused: RefusedNode, obstacle: Obstacle) -> Iterator[str]:
     """Which node the pod names."""
-    del obstacle
     yield f"spec.nodeName is {refused.pod.node_name}"
 
 

@@ -147,7 +147,6 @@ class NodePorts:
 
 def explain_ports(refused: RefusedNode, obstacle: Obstacle) -> Iterator[str]:
     """Who holds the wanted ports."""
-    del obstacle
     for wanted in refused.pod.spec.host_ports:
         holders = [
             pod.key for pod in refused.pods_here() if any(_clashes(wanted, held) for held in pod.spec.host_ports)

@@ -54,7 +54,6 @@ class NodeUnschedulable:
 
 def explain_cordon(refused: RefusedNode, obstacle: Obstacle) -> Iterator[str]:
     """That the node is cordoned, or that the run is to cordon it."""
-    del obstacle
     if refused.node.cordoned_by_run:
         yield "the run cordons it (cordon: true)"
     else:

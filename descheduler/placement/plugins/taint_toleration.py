@@ -94,7 +94,6 @@ def _soft_taints(node: Node) -> tuple[Taint, ...]:
 
 def _explain_taints(refused: RefusedNode, obstacle: Obstacle) -> Iterator[str]:
     """The taints that are not tolerated."""
-    del obstacle
     tolerance = Tolerance(honoured_tolerations(refused.pod.spec.tolerations, refused.cycle.cluster.version))
     for taint in hard_taints(refused.node):
         if not tolerance.tolerates(taint):

@@ -193,7 +193,6 @@ class VolumeBinding:
 
     def obstacle(self, cycle: Cycle, node: int, bits: int) -> Obstacle:
         """All reasons of `bits`."""
-        del cycle, node
         found = sorted((fault for fault in VolumeFault if bits & fault.bit), key=lambda fault: fault.reason)
         return Obstacle.of(self.name, Code.UNRESOLVABLE, *found)
 
@@ -209,7 +208,6 @@ class VolumeBindingScore:
 
     def score(self, cycle: Cycle, feasible: BoolMask) -> Scores | None:
         """The score of each node; None for a pod whose claims are bound, or whose volumes nothing is known of."""
-        del feasible
         found = cycle.scratch.get(_FOUND)
         if not isinstance(found, FoundVolumes):
             return None

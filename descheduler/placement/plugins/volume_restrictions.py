@@ -50,7 +50,6 @@ class DiskUsers:
 
     def pod_removed(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
         """Takes the mounts back."""
-        del is_terminating
         if node != NO_NODE:
             for disk in _exclusive(pod):
                 mounts = self._mounts[disk.kind, disk.identity]
@@ -104,7 +103,6 @@ class ClaimUsers:
 
     def concerns(self, spec: PodSpec) -> bool:
         """Pods with claims alone."""
-        del spec
         return False
 
     def pod_added(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
@@ -199,7 +197,6 @@ class VolumeRestrictions:
 
     def obstacle(self, cycle: Cycle, node: int, bits: int) -> Obstacle:
         """The disk is looked at first, and the first reason is the only one."""
-        del cycle, node
         found = next(reason for reason in VolumeUseReason if reason.bit == bits)
         return Obstacle.of(self.name, Code.UNSCHEDULABLE, found)
 
@@ -242,7 +239,6 @@ class VolumeRestrictions:
 
 def explain_volume_restrictions(refused: RefusedNode, obstacle: Obstacle) -> Iterator[str]:
     """Who uses a claim that is for one pod alone, or mounts the same disk."""
-    del obstacle
     alone = {
         claim.name
         for claim in claims_of(refused.pod, refused.cycle.cluster)

@@ -83,7 +83,6 @@ class VolumeZone:
 
     def obstacle(self, cycle: Cycle, node: int, bits: int) -> Obstacle:
         """The only reason there is."""
-        del cycle, node, bits
         return Obstacle.of(self.name, Code.UNRESOLVABLE, ZoneReason.ANOTHER_ZONE)
 
     def _zones(self, pod: Pod) -> tuple[_Zone, ...] | Obstacle:
@@ -145,7 +144,6 @@ def _zones_of(labels: Mapping[str, str]) -> list[_Zone]:
 
 def explain_volume_zone(refused: RefusedNode, obstacle: Obstacle) -> Iterator[str]:
     """The volumes of another zone."""
-    del obstacle
     for claim in claims_of(refused.pod, refused.cycle.cluster):
         volume = refused.snapshot.volumes.get(claim.volume_name)
         for key, places in sorted(volume.labels.items()) if volume is not None else ():

@@ -47,7 +47,6 @@ def _read(
     from descheduler.placement.configuration.volcano import volcano_configuration
     from descheduler.placement.volcano.plugins.table import VOLCANO_PLUGINS
 
-    del made_of
     read = volcano_configuration(document, modelled=VOLCANO_PLUGINS)
     return replace(default_configuration(version, plugins), others={VOLCANO: read}, warnings=read.warnings)
 

@@ -256,7 +256,6 @@ class LiveSession:
 
     def pod_removed(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
         """The inverse."""
-        del is_terminating
         self._note_change(pod)
         placement_class = None if id(pod) in self._on_nodes else self._cluster.placement_class(pod)
         task = self._tasks[id(pod)] if placement_class is None else self._placed[placement_class, node].pop()

@@ -153,7 +153,6 @@ class VolcanoScheduler(VolcanoInterplay, SchedulerModel):
 
     def permits(self, cycle: Cycle, node: int) -> tuple[Obstacle, ...]:
         """That further tasks of the job have to find a node first."""
-        del node
         if self._is_complete(cycle.pod.pod):
             return ()
         asked = self._live.asked(self._question(cycle).pod, cycle.company)
@@ -301,7 +300,6 @@ class VolcanoScheduler(VolcanoInterplay, SchedulerModel):
 
     def runs(self, plugin: str, point: str = "") -> bool:
         """Whether the configuration names the plugin."""
-        del point
         return any(option.name == plugin for option in self.configuration.plugins)
 
 

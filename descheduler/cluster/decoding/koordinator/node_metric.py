@@ -130,7 +130,6 @@ class NodeMetricDecoder:
 
 def node_metric_decoder(decoding: Decoding) -> Callable[[bytes], NodeMetric]:
     """The decoder of the NodeMetrics of one snapshot."""
-    del decoding
     return NodeMetricDecoder().decode
 
 

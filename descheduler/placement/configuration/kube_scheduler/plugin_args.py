@@ -60,7 +60,6 @@ class ArgsBlock(msgspec.Struct, frozen=True):
 
 
 def _nothing_shown(args: object) -> Mapping[str, object]:
-    del args
     return {}
 
 

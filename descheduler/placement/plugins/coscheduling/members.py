@@ -31,13 +31,11 @@ class GangMembers:
 
     def pod_added(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
         """One more."""
-        del node, is_terminating
         if gang := gang_id_of(pod):
             self.placed[gang] += 1
 
     def pod_removed(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
         """One less."""
-        del node, is_terminating
         if gang := gang_id_of(pod):
             self.placed[gang] -= 1
 
@@ -55,7 +53,6 @@ class GangLedger:
 
     def reserve(self, cycle: Cycle, node: int) -> str | None:
         """One more pod of its group."""
-        del node
         settings = self._gangs.settings_for(cycle.pod.pod)
         if settings is None:
             return None

@@ -38,7 +38,6 @@ class Coscheduling:
     name = "Coscheduling"
 
     def __init__(self, cluster: ShadowCluster, profile: SchedulerProfile) -> None:
-        del profile
         self._cluster = cluster
         self._members = cluster.follow(GangMembers)
         self._gangs = self._members.gangs
@@ -82,7 +81,6 @@ class Coscheduling:
 
     def permit(self, cycle: Cycle, node: int) -> Obstacle | None:
         """Holds a pod back until every gang of its group has as many pods as its match policy asks for."""
-        del node
         pod = cycle.pod.pod
         return self._waits(pod, Tally.of(cycle)) if gang_id_of(pod) else None
 
@@ -194,7 +192,6 @@ class _CoschedulingArgsSection(Args, frozen=True):
 
 def _read(block: ArgsBlock, section: _CoschedulingArgsSection) -> None:
     """Nothing of it is in use."""
-    del block, section
 
 
 ROW = SchedulingPlugin(

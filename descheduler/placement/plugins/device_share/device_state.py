@@ -225,14 +225,12 @@ class DeviceCache:
 
     def pod_added(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
         """Its devices are in use until it is gone."""
-        del is_terminating
         held = self.held_by(pod)
         if held and node != NO_NODE:
             self.change(node, held, 1)
 
     def pod_removed(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
         """Its devices are free again."""
-        del is_terminating
         held = self.held_by(pod)
         if held and node != NO_NODE:
             self.change(node, held, -1)

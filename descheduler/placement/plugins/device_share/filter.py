@@ -146,7 +146,6 @@ class UnnamedDevices:
     """A follower of bound pods that request GPUs and have no annotation, by node: their devices count as free."""
 
     def __init__(self, cluster: ShadowCluster) -> None:
-        del cluster
         self._on: dict[int, dict[str, int]] = {}
         self._asking: dict[int, tuple[object, bool]] = {}
 
@@ -156,14 +155,12 @@ class UnnamedDevices:
 
     def pod_added(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
         """It may use any device of the node."""
-        del is_terminating
         if node != NO_NODE and self._is_unnamed(pod):
             names = self._on.setdefault(node, {})
             names[pod.key] = names.get(pod.key, 0) + 1
 
     def pod_removed(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
         """It no longer does."""
-        del is_terminating
         if node != NO_NODE and self._is_unnamed(pod):
             names = self._on[node]
             names[pod.key] -= 1
@@ -241,7 +238,6 @@ class DeviceShare:
 
     def patch(self, cycle: Cycle, node: int, takings: Takings) -> Mapping[str, str]:
         """The devices that the pod has."""
-        del cycle, node
         taken = taken_from(takings, self.ledger)
         return {} if taken is None else {DEVICES_ALLOCATED_ANNOTATION: allocation_text(taken.devices)}
 

@@ -85,7 +85,6 @@ class GpuParts:
 
     def why_uncounted(self, pod: Pod) -> str:
         """Nothing: requests say it."""
-        del pod
         return ""
 
     def need(self, requests: ResourceList, most_memory: int) -> PartNeed | None:
@@ -124,7 +123,6 @@ def _asks(pod: Pod) -> bool:
 
 
 def _interactions(profile: SchedulerProfile) -> Interactions:
-    del profile
     return _DeviceInteractions()
 
 

@@ -182,13 +182,11 @@ class ClaimGrants:
 
     def pod_added(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
         """It consumes what is reserved for it."""
-        del node, is_terminating
         for grant in self._reserved.get(pod.uid, ()):
             self.hold(grant, (_PODS, pod.uid))
 
     def pod_removed(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
         """It is gone, and its reservations with it."""
-        del node, is_terminating
         for grant in self._reserved.get(pod.uid, ()):
             self.let_go(grant, (_PODS, pod.uid))
 

@@ -38,7 +38,6 @@ class ClaimInterplay:
 
     def is_felt_widely(self, pod: Pod) -> bool:
         """Not beyond those that need devices, which are not local themselves."""
-        del pod
         return False
 
     def interact(self, first: Pod, second: Pod) -> bool:

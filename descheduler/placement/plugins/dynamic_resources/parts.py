@@ -107,7 +107,6 @@ class ClaimParts(NoParts):
 
         Of alternatives it is the smallest where the pod has no node yet, since that is enough for it to be scheduled.
         """
-        del most_memory
         counted = self._counted(pod)
         return None if pod.node_name and counted.why_not else counted.least
 

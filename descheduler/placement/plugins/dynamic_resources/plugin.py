@@ -202,7 +202,6 @@ def _marks(snapshot: Snapshot) -> Mark | None:
 
 def explain_claims(refused: RefusedNode, obstacle: Obstacle) -> Iterator[str]:
     """The first test that the devices of the node fail, and what else keeps the claims of the pod off it."""
-    del obstacle
     found = on_nodes_of(refused.cycle)
     if found is not None:
         yield from found.why_not(refused.node_index)

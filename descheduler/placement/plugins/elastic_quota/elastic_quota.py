@@ -155,12 +155,10 @@ class _QuotaInteractions:
 
     def is_felt_widely(self, pod: Pod) -> bool:
         """Never: the pods that feel it are not local."""
-        del pod
         return False
 
     def closing(self, gathered: GatheredPods) -> Iterable[Meeting]:
         """None one node alone."""
-        del gathered
         return ()
 
     def interact(self, first: Pod, second: Pod) -> bool:
@@ -243,7 +241,6 @@ class ElasticQuotaPlugin:
 
     def filter(self, cycle: Cycle) -> ReasonBits | None:
         """Nothing."""
-        del cycle
         return None
 
     def obstacle(self, cycle: Cycle, node: int, bits: int) -> Obstacle:

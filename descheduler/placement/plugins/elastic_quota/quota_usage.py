@@ -94,12 +94,10 @@ class QuotaUsage:
 
     def pod_added(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
         """Charges the pod's quota."""
-        del node
         self._change(pod, 1, is_terminating=is_terminating)
 
     def pod_removed(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
         """Gives that back."""
-        del node
         self._change(pod, -1, is_terminating=is_terminating)
 
     def fingerprint(self) -> object:

@@ -59,7 +59,6 @@ class InterPodAffinitySection(Args, frozen=True):
 
 
 def _read(block: ArgsBlock, section: InterPodAffinitySection) -> InterPodAffinityArgs:
-    del block
     return InterPodAffinityArgs(section.hard_pod_affinity_weight, section.ignore_preferred_terms_of_existing_pods)
 
 

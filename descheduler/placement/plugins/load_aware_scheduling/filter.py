@@ -81,7 +81,6 @@ class LimitInteractions(OnOwnNode):
 
     def can_be_helped(self, pod: Pod) -> bool:
         """Perhaps."""
-        del pod
         return True
 
 

@@ -127,12 +127,10 @@ class NodeLoads:
 
     def pod_added(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
         """It is estimated, unless it was measured long enough."""
-        del is_terminating
         self._change(pod, node, 1)
 
     def pod_removed(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
         """It is forgotten at once; what it used stays until the next report."""
-        del is_terminating
         self._change(pod, node, -1)
 
     def fingerprint(self) -> object:

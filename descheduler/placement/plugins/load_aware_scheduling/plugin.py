@@ -133,7 +133,6 @@ def _has_agent(snapshot: Snapshot) -> bool:
 
 def _explain(refused: RefusedNode, obstacle: Obstacle) -> Iterator[str]:
     """The usage that the pod would make of the node, and the threshold."""
-    del obstacle
     plugin = refused.cycle.scratch.get(LoadAwareScheduling.name)
     if isinstance(plugin, LoadAwareScheduling):
         yield from plugin.shares_of(refused.pod, refused.node_index)

@@ -201,12 +201,10 @@ class CpuCache:
 
     def pod_added(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
         """Its CPUs are its own until it is gone."""
-        del is_terminating
         self._tell(pod, node, 1)
 
     def pod_removed(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
         """Its CPUs are free again."""
-        del is_terminating
         self._tell(pod, node, -1)
 
     def fingerprint(self) -> object:

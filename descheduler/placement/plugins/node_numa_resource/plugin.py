@@ -159,7 +159,6 @@ class NodeNUMAResource:
 
     def obstacle(self, cycle: Cycle, node: int, bits: int) -> Obstacle:
         """The words."""
-        del cycle, node
         reason = reason_of(bits)
         return Obstacle.of(NAME, reason.code, reason)
 

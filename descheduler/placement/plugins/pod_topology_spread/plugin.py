@@ -146,7 +146,6 @@ class _SpreadInteractions:
 
     def is_felt_widely(self, pod: Pod) -> bool:
         """Not beyond those with constraints, which are not local themselves."""
-        del pod
         return False
 
     def interact(self, first: Pod, second: Pod) -> bool:
@@ -155,12 +154,10 @@ class _SpreadInteractions:
 
     def closing(self, gathered: GatheredPods) -> Iterable[Meeting]:
         """None one node alone: pods on one host bear on the others, too."""
-        del gathered
         return ()
 
     def hinders_while_ending(self, ending: Pod, pod: Pod) -> bool:
         """Never: a pod that is being deleted counts no more."""
-        del ending, pod
         return False
 
     def _counts(self, pod: Pod, other: Pod) -> bool:
@@ -181,7 +178,6 @@ def _hard(constraints: Iterable[TopologySpreadConstraint]) -> tuple[TopologySpre
 
 def _explain_spread(refused: RefusedNode, obstacle: Obstacle) -> Iterator[str]:
     """The domain of the node that would hold too many pods, and how many the emptiest one holds."""
-    del obstacle
     cluster = refused.cycle.cluster
     constraints = SpreadConstraints(cluster, refused.scheduler.args_of(PodTopologySpreadArgs))
     for constraint in constraints.of(refused.pod, "DoNotSchedule"):

@@ -235,12 +235,10 @@ class Holdings:
 
     def pod_added(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
         """Counts an owner, which keeps what it has until it is gone."""
-        del is_terminating
         self._change(pod, node, 1)
 
     def pod_removed(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
         """Gives back to the Reservation what the owner had of it."""
-        del is_terminating
         self._change(pod, node, -1)
 
     def fingerprint(self) -> object:

@@ -108,7 +108,6 @@ class ReservationPlugin:
     is_static = False
 
     def __init__(self, cluster: ShadowCluster, profile: SchedulerProfile) -> None:
-        del profile
         self.ledger = cluster.ledger(OwnerLedger)
         self._holdings = self.ledger.holdings
         self.interactions: Interactions = _ReservationInteractions(self._holdings)
@@ -189,7 +188,6 @@ class ReservationPlugin:
 
     def patch(self, cycle: Cycle, node: int, takings: Takings) -> Mapping[str, str]:
         """The Reservation that the pod uses."""
-        del cycle, node
         taken = taken_from(takings, self.ledger)
         if taken is None:
             return {}

@@ -96,7 +96,6 @@ def _doubt_of_preemption(profile: SchedulerProfile) -> str:
 
 def explain_reservations(refused: RefusedNode, obstacle: Obstacle) -> Iterator[str]:
     """What came of each Reservation on the node."""
-    del obstacle
     state = state_of(refused.cycle)
     for held, found in () if state is None else state.matches:
         if held.node == refused.node_index:

@@ -143,7 +143,6 @@ class AttachedVolumes:
 
     def pod_removed(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
         """Takes back what no other pod uses there and no VolumeAttachment holds."""
-        del is_terminating
         if node == NO_NODE or not self._limits or not may_have_attachable(pod):
             return
         for driver, handle in self._counted(pod, node):

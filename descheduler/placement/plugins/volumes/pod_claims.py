@@ -41,18 +41,15 @@ class ClaimOwners:
 
     def concerns(self, spec: PodSpec) -> bool:
         """Pods with ephemeral volumes alone."""
-        del spec
         return False
 
     def pod_added(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
         """The pod keeps its claims, also while it is being deleted."""
-        del node, is_terminating
         if pod.ephemeral_volumes:
             self._count(pod.uid, 1)
 
     def pod_removed(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
         """The inverse of `pod_added`."""
-        del node, is_terminating
         if pod.ephemeral_volumes:
             self._count(pod.uid, -1)
 
@@ -189,7 +186,6 @@ class ClaimInteractions:
 
     def can_be_helped(self, pod: Pod) -> bool:
         """Never: others only take volumes away."""
-        del pod
         return False
 
     def is_local(self, pod: Pod) -> bool:
@@ -198,7 +194,6 @@ class ClaimInteractions:
 
     def is_felt_widely(self, pod: Pod) -> bool:
         """Not beyond those that use claims, which are not local themselves."""
-        del pod
         return False
 
     def closing(self, gathered: GatheredPods) -> Iterable[Meeting]:

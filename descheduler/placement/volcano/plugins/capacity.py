@@ -25,7 +25,6 @@ __all__ = ["start"]
 
 def start(session: Session, option: PluginOption) -> Callbacks:
     """The order and the limits of queues, and victims across queues."""
-    del option
     shares = QueueShares(session)
     for account in shares.by_queue.values():
         stated = least(account.queue.deserved, account.capability, missing=UNLIMITED)

@@ -17,10 +17,8 @@ _NAMESPACE = "kube-system"
 
 def start(session: Session, option: PluginOption) -> Callbacks:
     """Victims outside of `kube-system` and of the two classes of the system."""
-    del session, option
 
     def spare(initiator: Task, candidates: Sequence[Task]) -> Victims:
-        del initiator
         return Victims([task for task in candidates if not _is_of_system(task)])
 
     return Callbacks(preemptable=spare, reclaimable=spare, reopen=as_before)

@@ -14,10 +14,8 @@ __all__ = ["start"]
 
 def start(session: Session, option: PluginOption) -> Callbacks:
     """Votes, victims and conditions."""
-    del option
 
     def spare(initiator: Task, candidates: Sequence[Task]) -> Victims:
-        del initiator
         left: dict[str, int] = {}
         victims = []
         for task in candidates:

@@ -14,7 +14,6 @@ __all__ = ["start"]
 
 def start(session: Session, option: PluginOption) -> Callbacks:
     """Victims that leave no budget below zero; a pod without labels is none, and every candidate counts."""
-    del option
     snapshot = session.cluster.snapshot
 
     def allowed(candidates: Sequence[Task]) -> list[Task]:
@@ -28,7 +27,6 @@ def start(session: Session, option: PluginOption) -> Callbacks:
         return all(left[key] >= 0 for key in keys)
 
     def spare(initiator: Task, candidates: Sequence[Task]) -> Victims:
-        del initiator
         return Victims(allowed(candidates))
 
     return Callbacks(preemptable=spare, reclaimable=spare, victim_tasks=allowed, reopen=as_before)

@@ -14,7 +14,6 @@ __all__ = ["start"]
 
 def start(session: Session, option: PluginOption) -> Callbacks:
     """The order of jobs and tasks, victims within a queue, and jobs that want more than their minimum."""
-    del option
 
     def preemptable(initiator: Task, candidates: Sequence[Task]) -> Victims:
         return Victims([task for task in candidates if _is_below(session, task, initiator)])

@@ -31,7 +31,6 @@ _MOST_KEPT = 256
 
 def start(session: Session, option: PluginOption) -> Callbacks:
     """The order and the limits of queues, and victims across queues."""
-    del option
     shares = session.accounts["proportion"] = QueueShares(session)
 
     def deserve() -> None:
@@ -70,7 +69,6 @@ def _deserve(session: Session, accounts: Sequence[QueueShare]) -> bool:
 
 
 def _may_lose(account: QueueShare, allocated: Amounts, task: Task) -> bool:
-    del task
     return not fits(allocated, account.deserved)
 
 

@@ -115,7 +115,6 @@ class _Matching(_Stated):
         return True
 
     def remove(self, asked: AskedDevices, device: PoolDevice) -> None:
-        del device
         self._num_devices -= self._concerns(asked)
 
 
@@ -158,6 +157,5 @@ class _DistinctByRequest(_Stated):
         return True
 
     def remove(self, asked: AskedDevices, device: PoolDevice) -> None:
-        del device
         if self._concerns(asked):
             self._values.pop(asked.request, None)

@@ -27,7 +27,6 @@ def start(session: Session, option: PluginOption) -> Callbacks:
 
     A queue that names no group takes no node at all, as in Volcano 1.10.
     """
-    del option
     groups = session.kept("nodegroup", lambda: [node.labels.get(_GROUP, "") for node in session.cluster.table.nodes])
 
     def mask(names: Collection[str]) -> BoolMask:
@@ -40,7 +39,6 @@ def start(session: Session, option: PluginOption) -> Callbacks:
         return np.where(is_open | (not queue), OPEN, UNRESOLVABLE).astype(np.int8)
 
     def score(task: Task, among: BoolMask) -> NDArray[np.float64]:
-        del among
         named = _named(session, _queue_of(task.pod))
         found = _REQUIRED * mask(named.required) + _PREFERRED * mask(named.preferred)
         return np.where(mask(named.avoided), _AVOIDED, found)

@@ -91,7 +91,6 @@ def start(session: Session, option: PluginOption) -> Callbacks:
     nodes = session.nodes
 
     def score(task: Task, among: BoolMask) -> NDArray[np.float64]:
-        del among
         total = np.zeros(len(nodes.is_there))
         if own:
             total += own * _fit(nodes, task, _of_pod(task, strategies))

@@ -40,7 +40,6 @@ def start(session: Session, option: PluginOption) -> Callbacks:
         return np.where(refused, UNRESOLVABLE, OPEN).astype(np.int8)
 
     def score(task: Task, among: BoolMask) -> NDArray[np.float64]:
-        del among
         return np.where(in_zone & is_open & _is_revocable(task), _MOST, 0.0)
 
     def preemptable(initiator: Task, candidates: Sequence[Task]) -> Victims:
