@@ -10,7 +10,15 @@ import msgspec
 from descheduler.cluster.decoding.affinity_blocks import decode_node_affinity
 from descheduler.cluster.decoding.blocks import decode_owners, decode_quantities, decode_text, decode_tolerations
 from descheduler.cluster.decoding.resource_slices import SelectorWire, expressions
-from descheduler.cluster.decoding.wire import ABSENT, ConditionWire, Int64, MetadataWire, Wire, set_time
+from descheduler.cluster.decoding.wire import (
+    ABSENT,
+    ConditionWire,
+    Int64,
+    ObjectReader,
+    SpecReader,
+    Wire,
+    set_time,
+)
 from descheduler.model.annotations import EXTENDED_CLAIM_ANNOTATION
 from descheduler.model.resource_claims import (
     AllocationResult,
@@ -27,8 +35,6 @@ from descheduler.model.resource_claims import (
 )
 
 __all__ = ["decode_resource_claim", "decode_resource_claim_template"]
-
-_NO_METADATA = MetadataWire()
 
 
 class _CapacityWire(Wire):
@@ -110,35 +116,23 @@ class _StatusWire(Wire):
     devices: list[_DeviceStatusWire] | None = None
 
 
-class _ClaimWire(Wire):
-    metadata: MetadataWire | None = None
-    spec: _SpecWire | None = None
-    status: _StatusWire | None = None
-
-
 class _TemplateSpecWire(Wire):
     spec: _SpecWire | None = None
 
 
-class _TemplateWire(Wire):
-    metadata: MetadataWire | None = None
-    spec: _TemplateSpecWire | None = None
-
-
-_read_claim = msgspec.json.Decoder(_ClaimWire).decode
-_read_template = msgspec.json.Decoder(_TemplateWire).decode
+_read_claim = ObjectReader(_SpecWire, _StatusWire)
+_read_template = SpecReader(_TemplateSpecWire)
 
 
 def decode_resource_claim(block: bytes) -> ResourceClaim:
     """One ResourceClaim."""
-    wire = _read_claim(block)
-    metadata, status = wire.metadata or _NO_METADATA, wire.status or _StatusWire()
+    metadata, spec, status = _read_claim(block)
     mark = (metadata.annotations or {}).get(EXTENDED_CLAIM_ANNOTATION)
     return ResourceClaim(
         name=metadata.name or "",
         namespace=metadata.namespace or "",
         uid=metadata.uid or "",
-        spec=_spec(wire.spec),
+        spec=_spec(spec),
         owners=decode_owners(bytes(metadata.owner_references)),
         is_terminating=metadata.deletion_timestamp is not None,
         is_of_extended_resource=mark is not None and decode_text(mark) == "true",
@@ -155,8 +149,7 @@ def decode_resource_claim(block: bytes) -> ResourceClaim:
 
 def decode_resource_claim_template(block: bytes) -> ResourceClaimTemplate:
     """One ResourceClaimTemplate."""
-    wire = _read_template(block)
-    metadata, spec = wire.metadata or _NO_METADATA, wire.spec or _TemplateSpecWire()
+    metadata, spec = _read_template(block)
     return ResourceClaimTemplate(metadata.name or "", metadata.namespace or "", _spec(spec.spec))
 
 

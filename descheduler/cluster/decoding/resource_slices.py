@@ -9,7 +9,7 @@ import msgspec
 
 from descheduler.cluster.decoding.affinity_blocks import decode_node_affinity
 from descheduler.cluster.decoding.blocks import decode_quantity, decode_spelling
-from descheduler.cluster.decoding.wire import ABSENT, Int64, MetadataWire, TaintWire, Wire, set_time
+from descheduler.cluster.decoding.wire import ABSENT, Int64, SpecReader, TaintWire, Wire, set_time
 from descheduler.model.resource_claims import (
     Attribute,
     CapacityPolicy,
@@ -25,8 +25,6 @@ from descheduler.model.resource_claims import (
 )
 
 __all__ = ["SelectorWire", "decode_device_class", "decode_device_taint_rule", "decode_resource_slice", "expressions"]
-
-_NO_METADATA = MetadataWire()
 
 
 class _CelWire(Wire):
@@ -115,19 +113,9 @@ class _SliceSpecWire(Wire):
     shared_counters: list[_CounterSetWire] | None = None
 
 
-class _SliceWire(Wire):
-    metadata: MetadataWire | None = None
-    spec: _SliceSpecWire | None = None
-
-
 class _ClassSpecWire(Wire):
     selectors: list[SelectorWire] | None = None
     extended_resource_name: str | None = None
-
-
-class _ClassWire(Wire):
-    metadata: MetadataWire | None = None
-    spec: _ClassSpecWire | None = None
 
 
 class _DeviceSelectorWire(Wire):
@@ -141,20 +129,14 @@ class _RuleSpecWire(Wire):
     taint: _DeviceTaintWire | None = None
 
 
-class _RuleWire(Wire):
-    metadata: MetadataWire | None = None
-    spec: _RuleSpecWire | None = None
-
-
-_read_slice = msgspec.json.Decoder(_SliceWire).decode
-_read_class = msgspec.json.Decoder(_ClassWire).decode
-_read_rule = msgspec.json.Decoder(_RuleWire).decode
+_read_slice = SpecReader(_SliceSpecWire)
+_read_class = SpecReader(_ClassSpecWire)
+_read_rule = SpecReader(_RuleSpecWire)
 
 
 def decode_resource_slice(block: bytes) -> ResourceSlice:
     """One ResourceSlice."""
-    wire = _read_slice(block)
-    metadata, spec = wire.metadata or _NO_METADATA, wire.spec or _SliceSpecWire()
+    metadata, spec = _read_slice(block)
     pool = spec.pool or _PoolWire()
     return ResourceSlice(
         name=metadata.name or "",
@@ -171,8 +153,7 @@ def decode_resource_slice(block: bytes) -> ResourceSlice:
 
 def decode_device_class(block: bytes) -> DeviceClass:
     """One DeviceClass."""
-    wire = _read_class(block)
-    metadata, spec = wire.metadata or _NO_METADATA, wire.spec or _ClassSpecWire()
+    metadata, spec = _read_class(block)
     return DeviceClass(
         name=metadata.name or "",
         selectors=expressions(spec.selectors),
@@ -183,8 +164,7 @@ def decode_device_class(block: bytes) -> DeviceClass:
 
 def decode_device_taint_rule(block: bytes) -> DeviceTaintRule:
     """One DeviceTaintRule."""
-    wire = _read_rule(block)
-    metadata, spec = wire.metadata or _NO_METADATA, wire.spec or _RuleSpecWire()
+    metadata, spec = _read_rule(block)
     selector = spec.device_selector or _DeviceSelectorWire()
     return DeviceTaintRule(
         name=metadata.name or "",

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime
 
-import msgspec
-
 from descheduler.cluster.decoding.blocks import decode_text
-from descheduler.cluster.decoding.wire import MetadataWire, Wire, set_time
+from descheduler.cluster.decoding.wire import MetadataWire, ObjectReader, Wire, set_time
 from descheduler.model.koordinator.eviction_annotations import JOB_ANNOTATIONS
 from descheduler.model.koordinator.migration_job import JobCondition, MigrationJob
 from descheduler.model.koordinator.reservation import ObjectReference
@@ -48,13 +46,7 @@ class _StatusWire(Wire):
     pod_ref: MetadataWire | None = None
 
 
-class _JobWire(Wire):
-    metadata: MetadataWire | None = None
-    spec: _SpecWire | None = None
-    status: _StatusWire | None = None
-
-
-_decode = msgspec.json.Decoder(_JobWire).decode
+_read = ObjectReader(_SpecWire, _StatusWire)
 
 
 def decode_migration_job(block: bytes) -> MigrationJob:
@@ -62,8 +54,7 @@ def decode_migration_job(block: bytes) -> MigrationJob:
 
     Raises ValueError for a `ttl` that is no duration.
     """
-    wire = _decode(block)
-    metadata, spec, status = wire.metadata or MetadataWire(), wire.spec or _SpecWire(), wire.status or _StatusWire()
+    metadata, spec, status = _read(block)
     options = spec.reservation_options or _ReservationOptionsWire()
     reference, found = spec.pod_ref or MetadataWire(), metadata.annotations or {}
     return MigrationJob(
