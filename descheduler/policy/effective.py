@@ -2,14 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import timedelta
+
+import msgspec
 
 from descheduler.model.text.duration import format_duration
 from descheduler.policy.koordinator.profile import DEFAULT_PLUGINS, OWN_DEFAULTS
-from descheduler.policy.plain_values import args_to_document, plain_value
 from descheduler.policy.types import LeaderElection, MetricsProvider, PluginConfig, Policy, Profile
 
-__all__ = ["policy_to_document"]
+__all__ = ["args_to_document", "plain_value", "policy_to_document"]
+
+
+def args_to_document(args: msgspec.Struct) -> dict[str, object]:
+    """`args` in YAML spelling, fields at their zero value left out."""
+    plain = {}
+    for field in msgspec.structs.fields(args):
+        value = getattr(args, field.name)
+        default = field.default_factory() if field.default is msgspec.NODEFAULT else field.default
+        if value != default:
+            plain[field.encode_name] = plain_value(value)
+    return plain
+
+
+def plain_value(value: object) -> object:
+    """`value` as YAML or JSON has it."""
+    match value:
+        case msgspec.Struct():
+            return args_to_document(value)
+        case timedelta():
+            return format_duration(value)
+        case tuple():
+            return [plain_value(item) for item in value]
+        case Mapping():
+            return {key: plain_value(item) for key, item in value.items()}
+        case float() if value.is_integer():
+            return int(value)
+        case _:
+            return value
+
 
 _API_VERSION = "descheduler/v1alpha2"
 

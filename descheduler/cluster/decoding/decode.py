@@ -9,8 +9,8 @@ from sys import intern
 import msgspec
 
 from descheduler.cluster.decoding import wire
-from descheduler.cluster.decoding.annotations import AnnotationReader, decode_reservation
 from descheduler.cluster.decoding.blocks import (
+    AnnotationReader,
     BlockCache,
     LastBlock,
     decode_amounts,
@@ -18,6 +18,7 @@ from descheduler.cluster.decoding.blocks import (
     decode_images,
     decode_labels,
     decode_owners,
+    decode_reservation,
 )
 from descheduler.cluster.decoding.pods.resizes import ResizeDecoder
 from descheduler.cluster.decoding.pods.specs import PodVolumes, SpecDecoder, read_volumes

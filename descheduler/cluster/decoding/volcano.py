@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from descheduler.cluster.decoding.annotations import AnnotationReader
-from descheduler.cluster.decoding.blocks import decode_labels, decode_owners, decode_quantities
+from descheduler.cluster.decoding.blocks import AnnotationReader, decode_labels, decode_owners, decode_quantities
 from descheduler.cluster.decoding.wire import ABSENT, Int32, ObjectReader, Wire, set_time
 from descheduler.model.annotations import AnnotationKeys
 from descheduler.model.groups.volcano import (

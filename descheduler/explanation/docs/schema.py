@@ -21,9 +21,9 @@ from descheduler.explanation.docs.plugins import purpose_of
 from descheduler.explanation.docs.source import attribute_docs, docstring, paragraphs
 from descheduler.explanation.explaining import explanation_type
 from descheduler.model.text.duration import DURATION_PATTERN
+from descheduler.policy.effective import plain_value
 from descheduler.policy.koordinator import descheduler_configuration
 from descheduler.policy.koordinator.profile import POINTS, KoordinatorPluginsSection
-from descheduler.policy.plain_values import plain_value
 from descheduler.policy.plugin import ExtensionPoint, PluginSpec, Registry
 from descheduler.policy.plugin_args import PluginConfigSection
 from descheduler.policy.upstream import descheduler_policy, profile

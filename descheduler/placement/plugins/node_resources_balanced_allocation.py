@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from descheduler.documents.problems import shown
 from descheduler.placement.configuration.kube_scheduler.plugin_args import ArgsBlock, ArgsKind, ByDefault
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
-from descheduler.placement.framework.own_node_score import Amounts, OwnNodeScore
 from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin, own_node
+from descheduler.placement.framework.scoring import Amounts, OwnNodeScore
 from descheduler.placement.plugins.helper.scores import (
     MAX_SCORE,
     Ints,

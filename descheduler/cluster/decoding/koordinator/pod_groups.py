@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from descheduler.cluster.decoding.annotations import AnnotationReader
+from descheduler.cluster.decoding.blocks import AnnotationReader
 from descheduler.cluster.decoding.wire import ABSENT, Int32, SpecReader, Wire, set_time
 from descheduler.model.annotations import AnnotationKeys
 from descheduler.model.koordinator.gang_settings import GANG_ANNOTATIONS, PodGroup

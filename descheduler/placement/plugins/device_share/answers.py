@@ -20,11 +20,10 @@ from descheduler.placement.framework.matched_reservations import (
     nominated_reservation,
 )
 from descheduler.placement.plugins.device_share.allocation import Allocated, DeviceAllocator
-from descheduler.placement.plugins.device_share.args import DeviceShareArgs
+from descheduler.placement.plugins.device_share.args import DeviceScorer, DeviceShareArgs
 from descheduler.placement.plugins.device_share.device_state import DeviceCache, DeviceState
 from descheduler.placement.plugins.device_share.pod_devices import PodDevices, devices_of, request_key
 from descheduler.placement.plugins.device_share.reasons import DeviceReason
-from descheduler.placement.plugins.device_share.scoring import DeviceScorer
 from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.shadow_cluster import Cycle
 

@@ -25,10 +25,10 @@ from descheduler.placement.plugins.helper.scores import MAX_SCORE
 from descheduler.placement.plugins.inter_pod_affinity.filter import (
     AffinityFault,
     AffinityInteractions,
+    AffinityTerms,
     InterPodAffinity,
 )
 from descheduler.placement.plugins.inter_pod_affinity.term_holders import HeldTerm, TermHolders, TermKind
-from descheduler.placement.plugins.inter_pod_affinity.terms import AffinityTerms
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.pod_counts import PodCounts

@@ -18,9 +18,9 @@ from descheduler.placement.configuration.kube_scheduler.profile import Scheduler
 from descheduler.placement.framework.extension_points import ScoreRange
 from descheduler.placement.framework.interactions import BY_REQUESTS, Interactions
 from descheduler.placement.framework.obstacle import Obstacle
-from descheduler.placement.framework.own_node_score import Amounts, OwnNodeScore
 from descheduler.placement.framework.refused_node import RefusedNode
 from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin, Unread
+from descheduler.placement.framework.scoring import Amounts, OwnNodeScore
 from descheduler.placement.plugins.helper.scores import MAX_SCORE, Ints, tdiv
 from descheduler.placement.plugins.load_aware_scheduling.args import ARGS, FACTORS_ANNOTATION, LoadAwareSchedulingArgs
 from descheduler.placement.plugins.load_aware_scheduling.filter import (

@@ -11,9 +11,9 @@ from descheduler.model.koordinator.node_topology import NODE_TOPOLOGY_KIND
 from descheduler.model.text.numbers import cpu_list_text
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.obstacle import Obstacle
-from descheduler.placement.framework.own_node_score import Amounts, OwnNodeScore
 from descheduler.placement.framework.refused_node import RefusedNode
 from descheduler.placement.framework.scheduling_plugin import About, Compares, SchedulingPlugin
+from descheduler.placement.framework.scoring import Amounts, OwnNodeScore
 from descheduler.placement.plugins.helper.scores import (
     MAX_SCORE,
     Ints,

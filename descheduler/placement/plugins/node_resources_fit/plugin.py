@@ -17,12 +17,11 @@ from descheduler.placement.configuration.kube_scheduler.plugin_args import ByDef
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import PASS, PreFilterResult, ReasonBits
 from descheduler.placement.framework.obstacle import Code, Obstacle, Shortage
-from descheduler.placement.framework.own_node_score import KeptColumns
 from descheduler.placement.framework.refused_node import RefusedNode, listed
 from descheduler.placement.framework.scheduling_plugin import About, Compares, Preference, SchedulingPlugin, by_requests
+from descheduler.placement.framework.scoring import KeptColumns
 from descheduler.placement.plugins.helper.device_resources import ContestedResource, ExtendedResources
-from descheduler.placement.plugins.node_resources_fit.args import ARGS, NodeResourcesFitArgs
-from descheduler.placement.plugins.node_resources_fit.score import NodeResourcesFitScore
+from descheduler.placement.plugins.node_resources_fit.score import ARGS, NodeResourcesFitArgs, NodeResourcesFitScore
 from descheduler.placement.shadow.node_table import CPU_ROW, EPHEMERAL_ROW, MEMORY_ROW, PODS_ROW, SomeNodes
 from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster

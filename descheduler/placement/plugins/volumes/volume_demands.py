@@ -11,10 +11,10 @@ from descheduler.model.pod import Pod
 from descheduler.model.selection.affinity import NodeSelectorTerm
 from descheduler.model.volume_sources import PersistentVolume, PersistentVolumeClaim, migrated_affinity
 from descheduler.placement.framework.obstacle import Code, Obstacle
-from descheduler.placement.plugins.volumes.assumed_volumes import Assumed
 from descheduler.placement.plugins.volumes.claim_supply import ClaimSupply, UnboundClaim
 from descheduler.placement.plugins.volumes.node_sets import NodeIndices, NodeSets
 from descheduler.placement.plugins.volumes.pod_claims import PodClaim, PodClaims, is_read, not_found
+from descheduler.placement.plugins.volumes.provisioning import Assumed
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.node_table import NodeTable
 from descheduler.placement.shadow.placement_class import PlacementClass

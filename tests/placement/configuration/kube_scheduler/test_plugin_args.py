@@ -18,7 +18,7 @@ from descheduler.placement.plugins.helper.scores import ShapePoint
 from descheduler.placement.plugins.inter_pod_affinity.plugin import InterPodAffinityArgs
 from descheduler.placement.plugins.node_affinity import NodeAffinityArgs
 from descheduler.placement.plugins.node_resources_balanced_allocation import NodeResourcesBalancedAllocationArgs
-from descheduler.placement.plugins.node_resources_fit.args import NodeResourcesFitArgs, ResourceWeight
+from descheduler.placement.plugins.node_resources_fit.score import NodeResourcesFitArgs, ResourceWeight
 from descheduler.placement.plugins.pod_topology_spread.constraints import (
     SYSTEM_DEFAULT_CONSTRAINTS,
     PodTopologySpreadArgs,

@@ -1,13 +1,19 @@
-"""Functions on strings and lists (cel-go 0.26, `ext/strings.go`, version 2). Positions count code points."""
+"""Arithmetic of expressions (64-bit integers, numbers of quantities), and functions on strings and lists.
+
+Errors are those at the bounds of integers. The functions are those of cel-go 0.26 (`ext/strings.go`, version 2).
+Positions count code points.
+"""
 
 from __future__ import annotations
 
+import math
 import string
 from collections.abc import Sequence
 from typing import TypeVar
 
+from descheduler.model.quantity import NANO
 from descheduler.placement.cel.errors import EvaluationError, Unsupported
-from descheduler.placement.cel.values import Value
+from descheduler.placement.cel.values import Quantity, Value
 
 __all__ = [
     "char_at",
@@ -21,6 +27,60 @@ __all__ = [
     "trimmed",
     "upper_ascii",
 ]
+
+
+def in_range(number: int) -> int:
+    """`number`, which must fit 64 bits."""
+    if not -(2**63) <= number < 2**63:
+        raise EvaluationError("integer overflow")
+    return number
+
+
+def quotient(left: int, right: int) -> int:
+    """The quotient, rounded towards zero."""
+    if right == 0:
+        raise EvaluationError("division by zero")
+    magnitude = abs(left) // abs(right)
+    return in_range(magnitude if (left < 0) == (right < 0) else -magnitude)
+
+
+def remainder(left: int, right: int) -> int:
+    """What `quotient` leaves; it has the sign of `left`."""
+    if right == 0:
+        raise EvaluationError("modulus by zero")
+    return left - right * quotient(left, right)
+
+
+def ratio(left: float, right: float) -> float:
+    """The quotient of doubles (IEEE 754)."""
+    if right:
+        return left / right
+    if left == 0 or left != left:
+        return math.nan
+    return math.copysign(math.inf, left) * math.copysign(1, right)
+
+
+def compared(left: Quantity, right: Quantity) -> int:
+    """-1, 0 or 1, as `left` is below, equal to or above `right`."""
+    return (left.nano > right.nano) - (left.nano < right.nano)
+
+
+def integer_of(amount: Quantity) -> int:
+    """The amount in base units, where it is an integer."""
+    if not amount.is_integer:
+        raise EvaluationError("cannot convert value to integer")
+    return amount.nano // NANO
+
+
+def float_of(amount: Quantity) -> float:
+    """The amount in base units, about."""
+    return amount.nano / NANO
+
+
+def quantity_of(number: int) -> Quantity:
+    """`number` base units."""
+    return Quantity(number * NANO, True)
+
 
 _LONGEST = 4096
 """Of a string or list that an expression makes: a selector compares short texts, and a growing one costs memory."""
