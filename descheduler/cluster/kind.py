@@ -139,11 +139,15 @@ ObjectT = TypeVar("ObjectT", bound=NamedObject)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Kind(Generic[ObjectT]):
-    """A kind of objects: `api_version` is the version that a cluster is asked for, `plural` what it calls the list."""
+    """A kind of objects: `api_version` is the version that a cluster is asked for.
+
+    `plural` is what it calls the list; what Kubernetes guesses from the name where it is not said
+    (`k8s.io/apimachinery/pkg/api/meta/restmapper.go` 1.36, UnsafeGuessKindToResource).
+    """
 
     name: str
     api_version: str
-    plural: str
+    plural: str = ""
     purpose: str = ""
     """What its objects are read for, a clause for the reference."""
     decoder: Callable[[Decoding], Callable[[bytes], ObjectT]] = field(kw_only=True)
@@ -170,6 +174,7 @@ class Kind(Generic[ObjectT]):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "key", kind_key(self.name, self.api_version))
+        object.__setattr__(self, "plural", self.plural or _guessed_plural(self.name))
 
     @property
     def in_older_versions(self) -> tuple[AnyKind, ...]:
@@ -194,6 +199,13 @@ class Kind(Generic[ObjectT]):
 
 AnyKind: TypeAlias = Kind[Any]
 """A kind, whatever its objects are decoded to."""
+
+
+def _guessed_plural(name: str) -> str:
+    singular = name.lower()
+    if singular.endswith("y"):
+        return f"{singular[:-1]}ies"
+    return f"{singular}es" if singular.endswith("s") else f"{singular}s"
 
 
 def kind_key(name: str, api_version: str) -> str:

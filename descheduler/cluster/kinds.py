@@ -44,7 +44,6 @@ _TABLE: tuple[AnyKind, ...] = (
     Kind(
         "Node",
         "v1",
-        "nodes",
         purpose="allocatable resources, labels and taints",
         decoder=node_decoder,
         kept=kubernetes.NODE,
@@ -55,7 +54,6 @@ _TABLE: tuple[AnyKind, ...] = (
     Kind(
         "Pod",
         "v1",
-        "pods",
         purpose="running and pending pods, and their requests",
         decoder=pod_decoder,
         kept=kubernetes.POD,
@@ -65,7 +63,6 @@ _TABLE: tuple[AnyKind, ...] = (
     Kind(
         "Namespace",
         "v1",
-        "namespaces",
         purpose="the namespaces that a namespaceSelector selects, and whether one is being deleted",
         decoder=unshared(small_objects.decode_namespace),
         kept=kubernetes.NAMESPACE,
@@ -73,7 +70,6 @@ _TABLE: tuple[AnyKind, ...] = (
     Kind(
         "PersistentVolumeClaim",
         "v1",
-        "persistentvolumeclaims",
         purpose="the volumes of a pod, and their storage classes",
         decoder=unshared(storage_objects.decode_claim),
         kept=kubernetes.CLAIM,
@@ -82,7 +78,6 @@ _TABLE: tuple[AnyKind, ...] = (
     Kind(
         "PriorityClass",
         "scheduling.k8s.io/v1",
-        "priorityclasses",
         purpose="the value of a priority class",
         decoder=unshared(small_objects.decode_priority_class),
         kept=kubernetes.PRIORITY_CLASS,
@@ -90,7 +85,6 @@ _TABLE: tuple[AnyKind, ...] = (
     Kind(
         "PodDisruptionBudget",
         "policy/v1",
-        "poddisruptionbudgets",
         purpose="how many pods of an application can be disrupted",
         decoder=unshared(small_objects.decode_budget),
         kept=kubernetes.BUDGET,
@@ -99,7 +93,6 @@ _TABLE: tuple[AnyKind, ...] = (
     Kind(
         "ReplicaSet",
         "apps/v1",
-        "replicasets",
         purpose="the pod template and the number of replicas",
         decoder=workload_decoder("ReplicaSet"),
         kept=kubernetes.WORKLOAD,
@@ -108,7 +101,6 @@ _TABLE: tuple[AnyKind, ...] = (
     Kind(
         "Deployment",
         "apps/v1",
-        "deployments",
         purpose="the pod template and the number of replicas",
         decoder=workload_decoder("Deployment"),
         kept=kubernetes.WORKLOAD,
@@ -117,7 +109,6 @@ _TABLE: tuple[AnyKind, ...] = (
     Kind(
         "StatefulSet",
         "apps/v1",
-        "statefulsets",
         purpose="the pod template, the number of replicas and their order",
         decoder=workload_decoder("StatefulSet"),
         kept=kubernetes.STATEFUL_SET,
@@ -126,7 +117,6 @@ _TABLE: tuple[AnyKind, ...] = (
     Kind(
         "ReplicationController",
         "v1",
-        "replicationcontrollers",
         purpose="the pod template and the number of replicas",
         decoder=workload_decoder("ReplicationController"),
         kept=kubernetes.REPLICATION_CONTROLLER,
@@ -135,7 +125,6 @@ _TABLE: tuple[AnyKind, ...] = (
     Kind(
         "Job",
         "batch/v1",
-        "jobs",
         purpose="the pod template, and whether an evicted pod is created again",
         decoder=workload_decoder("Job"),
         kept=kubernetes.JOB,
@@ -144,7 +133,6 @@ _TABLE: tuple[AnyKind, ...] = (
     Kind(
         "DaemonSet",
         "apps/v1",
-        "daemonsets",
         purpose="the pod template, and the nodes that are to have a pod",
         decoder=workload_decoder("DaemonSet"),
         kept=kubernetes.DAEMON_SET,
@@ -152,7 +140,6 @@ _TABLE: tuple[AnyKind, ...] = (
     Kind(
         "ControllerRevision",
         "apps/v1",
-        "controllerrevisions",
         purpose="earlier pod templates of a StatefulSet",
         decoder=revision_decoder,
         kept=kubernetes.CONTROLLER_REVISION,
@@ -161,7 +148,6 @@ _TABLE: tuple[AnyKind, ...] = (
     Kind(
         "CloneSet",
         "apps.kruise.io/v1alpha1",
-        "clonesets",
         purpose="the pod template and the number of replicas",
         decoder=workload_decoder("CloneSet"),
         kept=kubernetes.WORKLOAD,
@@ -171,7 +157,6 @@ _TABLE: tuple[AnyKind, ...] = (
     Kind(
         "Service",
         "v1",
-        "services",
         purpose="the pods that are spread by default constraints",
         decoder=unshared(small_objects.decode_service),
         kept=kubernetes.SERVICE,
@@ -180,7 +165,6 @@ _TABLE: tuple[AnyKind, ...] = (
     Kind(
         "RuntimeClass",
         "node.k8s.io/v1",
-        "runtimeclasses",
         purpose="the overhead of a runtime, and the nodes that have it",
         decoder=unshared(small_objects.decode_runtime_class),
         kept=kubernetes.RUNTIME_CLASS,
@@ -188,7 +172,6 @@ _TABLE: tuple[AnyKind, ...] = (
     Kind(
         "LimitRange",
         "v1",
-        "limitranges",
         purpose="requests that a new pod gets by default",
         decoder=unshared(small_objects.decode_limit_range),
         kept=kubernetes.LIMIT_RANGE,
@@ -196,7 +179,6 @@ _TABLE: tuple[AnyKind, ...] = (
     Kind(
         "ResourceQuota",
         "v1",
-        "resourcequotas",
         purpose="whether the quota of a namespace allows one more pod",
         decoder=unshared(small_objects.decode_quota),
         kept=kubernetes.QUOTA,
@@ -204,7 +186,6 @@ _TABLE: tuple[AnyKind, ...] = (
     Kind(
         "PodMigrationJob",
         f"{_KOORDINATOR}/v1alpha1",
-        "podmigrationjobs",
         purpose="pods that are being migrated",
         decoder=unshared(decode_migration_job),
         kept=schedulers.MIGRATION_JOB,
@@ -233,7 +214,6 @@ _TABLE: tuple[AnyKind, ...] = (
     Kind(
         "NodeMetric",
         "slo.koordinator.sh/v1alpha1",
-        "nodemetrics",
         purpose="the usage of a node and its pods as Koordinator measures it",
         decoder=node_metric_decoder,
         kept=schedulers.NODE_METRIC,
@@ -243,7 +223,6 @@ _TABLE: tuple[AnyKind, ...] = (
     Kind(
         "NodeResourceTopology",
         "topology.node.k8s.io/v1alpha1",
-        "noderesourcetopologies",
         purpose="the CPUs of a node, and those to which no pod is pinned",
         decoder=unshared(decode_node_topology),
         kept=schedulers.NODE_TOPOLOGY,
@@ -255,7 +234,6 @@ _TABLE: tuple[AnyKind, ...] = (
     Kind(
         "Reservation",
         f"{_KOORDINATOR}/v1alpha1",
-        "reservations",
         purpose="resources that are reserved for later pods",
         decoder=reservation_decoder,
         kept=schedulers.RESERVATION,
@@ -265,7 +243,6 @@ _TABLE: tuple[AnyKind, ...] = (
     Kind(
         "Device",
         f"{_KOORDINATOR}/v1alpha1",
-        "devices",
         purpose="GPUs and other devices of a node",
         decoder=unshared(decode_device),
         kept=schedulers.DEVICE,
@@ -275,7 +252,6 @@ _TABLE: tuple[AnyKind, ...] = (
     Kind(
         "ElasticQuota",
         f"{_SCHEDULER_PLUGINS}/v1alpha1",
-        "elasticquotas",
         purpose="the minimum and maximum resources of a team",
         decoder=unshared(decode_elastic_quota),
         kept=schedulers.ELASTIC_QUOTA,
@@ -285,7 +261,6 @@ _TABLE: tuple[AnyKind, ...] = (
     Kind(
         "PodGroup",
         f"{_SCHEDULER_PLUGINS}/v1alpha1",
-        "podgroups",
         purpose="pods that are scheduled together or not at all",
         decoder=unshared(decode_pod_group),
         kept=schedulers.POD_GROUP,
@@ -295,7 +270,6 @@ _TABLE: tuple[AnyKind, ...] = (
     Kind(
         "PodGroup",
         f"{_VOLCANO}/v1beta1",
-        "podgroups",
         purpose="how many pods of a gang of Volcano have to run",
         decoder=unshared(decode_volcano_pod_group),
         kept=schedulers.POD_GROUP,
@@ -305,7 +279,6 @@ _TABLE: tuple[AnyKind, ...] = (
     Kind(
         "PodGroup",
         "scheduling.x-k8s.io/v1alpha1",
-        "podgroups",
         purpose="how many pods of a gang of scheduler-plugins have to run",
         decoder=unshared(decode_scheduler_plugins_pod_group),
         kept=schedulers.POD_GROUP,
@@ -315,7 +288,6 @@ _TABLE: tuple[AnyKind, ...] = (
     Kind(
         "PodGroup",
         "scheduling.k8s.io/v1beta1",
-        "podgroups",
         purpose="how many pods of a group of Kubernetes have to run, and whether they leave together only",
         decoder=unshared(decode_kubernetes_pod_group),
         kept=schedulers.KUBERNETES_POD_GROUP,
@@ -325,7 +297,6 @@ _TABLE: tuple[AnyKind, ...] = (
     Kind(
         "Job",
         "batch.volcano.sh/v1alpha1",
-        "jobs",
         purpose="what becomes of a job of Volcano when one of its pods is evicted",
         decoder=unshared(decode_volcano_job),
         kept=schedulers.VOLCANO_JOB,
@@ -335,7 +306,6 @@ _TABLE: tuple[AnyKind, ...] = (
     Kind(
         "Queue",
         f"{_VOLCANO}/v1beta1",
-        "queues",
         purpose="what a queue of Volcano deserves, and the most that it can hold",
         decoder=unshared(decode_volcano_queue),
         kept=schedulers.QUEUE,
