@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -40,16 +39,7 @@ from descheduler.policy.shared_args import Args
 __all__ = ["ROW", "InterPodAffinityArgs", "InterPodAffinityScore"]
 
 
-class InterPodAffinityArgs(msgspec.Struct, frozen=True):
-    """How the affinity of existing pods counts in scoring."""
-
-    hard_pod_affinity_weight: int = 1
-    """Weight, 0 to 100, of a required affinity term of an existing pod that the incoming pod matches."""
-    ignores_preferred_terms_of_existing_pods: bool = False
-    """Whether an incoming pod without preferred terms is not scored at all."""
-
-
-class InterPodAffinitySection(Args, frozen=True):
+class InterPodAffinityArgs(Args, frozen=True):
     """`InterPodAffinityArgs`."""
 
     hard_pod_affinity_weight: Percent = 1
@@ -58,18 +48,18 @@ class InterPodAffinitySection(Args, frozen=True):
     """Whether pods without preferred terms of their own are not scored at all."""
 
 
-def _read(block: ArgsBlock, section: InterPodAffinitySection) -> InterPodAffinityArgs:
-    return InterPodAffinityArgs(section.hard_pod_affinity_weight, section.ignore_preferred_terms_of_existing_pods)
+def _read(block: ArgsBlock, section: InterPodAffinityArgs) -> InterPodAffinityArgs:
+    return section
 
 
 def _shown(args: InterPodAffinityArgs) -> Mapping[str, object]:
     return {
         "hardPodAffinityWeight": args.hard_pod_affinity_weight,
-        "ignorePreferredTermsOfExistingPods": args.ignores_preferred_terms_of_existing_pods,
+        "ignorePreferredTermsOfExistingPods": args.ignore_preferred_terms_of_existing_pods,
     }
 
 
-_ARGS = ArgsKind(InterPodAffinitySection, _read, InterPodAffinityArgs, _shown)
+_ARGS = ArgsKind(InterPodAffinityArgs, _read, InterPodAffinityArgs, _shown)
 
 
 class InterPodAffinityScore:
@@ -80,7 +70,7 @@ class InterPodAffinityScore:
     def __init__(self, cluster: ShadowCluster, profile: SchedulerProfile) -> None:
         args = profile.args.of(InterPodAffinityArgs)
         self._hard_weight = args.hard_pod_affinity_weight
-        self._needs_preferences = args.ignores_preferred_terms_of_existing_pods
+        self._needs_preferences = args.ignore_preferred_terms_of_existing_pods
         self._num_nodes = len(cluster.table)
         self._groups = cluster.follow(PodCounts)
         self._holders = cluster.follow(TermHolders)

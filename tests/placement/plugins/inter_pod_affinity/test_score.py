@@ -109,7 +109,7 @@ def test_terminating_pods_count() -> None:
 def test_profile_may_ignore_placed_pods_for_a_pod_without_preferences_of_its_own() -> None:
     pods = [make_pod("fond", node="c", affinity={"podAffinity": {PREFERRED: [_weighted(4, WEB)]}})]
     cluster = make_cluster(NODES, pods)
-    profile = make_profile(InterPodAffinityArgs(ignores_preferred_terms_of_existing_pods=True))
+    profile = make_profile(InterPodAffinityArgs(ignore_preferred_terms_of_existing_pods=True))
     own = {"podAffinity": {PREFERRED: [_weighted(1, DB)]}}
 
     indifferent = scores(InterPodAffinityScore, cluster, _candidate(), profile=profile)
