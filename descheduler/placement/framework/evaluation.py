@@ -96,12 +96,10 @@ class _LeftOut(NamedTuple):
 
     @property
     def reason(self) -> str:
-        """In the words of the scheduler's events."""
         return f"node(s) {self.short}"
 
     @property
     def short(self) -> str:
-        """As part of a sentence about nodes."""
         return f"didn't satisfy plugin(s) [{' '.join(sorted(self.plugins))}]"
 
 
@@ -110,7 +108,6 @@ class _Apart(_LeftOut):
 
     @property
     def short(self) -> str:
-        """As part of a sentence about nodes."""
         return f"{super().short} simultaneously"
 
 

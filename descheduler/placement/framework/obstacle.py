@@ -68,12 +68,10 @@ class Shortage(NamedTuple):
 
     @property
     def reason(self) -> str:
-        """In the words of the scheduler's events."""
         return "Too many pods" if self.resource == PODS else f"Insufficient {self.resource}"
 
     @property
     def short(self) -> str:
-        """As part of a sentence about nodes."""
         return "too many pods" if self.resource == PODS else f"insufficient {self.resource}"
 
 

@@ -38,7 +38,6 @@ class _PlacedPods:
             del pods[next(index for index, known in enumerate(pods) if known is pod)]
 
     def fingerprint(self) -> object:
-        """The names of the pods by node."""
         return [[pod.key for pod in self.on(node)] for node in range(len(self._pods))]
 
 

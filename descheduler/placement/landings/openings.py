@@ -77,15 +77,12 @@ class EarlyRooms:
         return room
 
     def release(self, taken: _EarlyRoom) -> None:
-        """It is not held any more."""
         del self._rooms[id(taken.victim)]
 
     def restore(self, taken: _EarlyRoom) -> None:
-        """It is held again."""
         self._rooms[id(taken.victim)] = taken
 
     def fingerprint(self) -> Any:
-        """For whom room is held where."""
         return sorted((room.victim.key, room.victim.uid, room.node) for room in self._rooms.values())
 
 

@@ -43,7 +43,6 @@ class NodeDeclaredFeatures:
         return np.array(lacking, dtype=np.uint32) if any(lacking) else None
 
     def obstacle(self, cycle: Cycle, node: int, bits: int) -> Obstacle:
-        """The only reason there is."""
         return Obstacle.of(self.name, Code.UNRESOLVABLE, FeatureReason.UNDECLARED)
 
 

@@ -49,7 +49,6 @@ class NodeName:
         return np.where(self._named(name), 0, 1).astype(np.uint32)
 
     def obstacle(self, cycle: Cycle, node: int, bits: int) -> Obstacle:
-        """That the pod names another node."""
         return Obstacle.of(self.name, Code.UNRESOLVABLE, NodeNameReason.OTHER_NODE)
 
     def _named(self, name: str) -> BoolMask:

@@ -78,11 +78,9 @@ class UsedPorts:
         self._change(pod, node, 1)
 
     def pod_removed(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
-        """Gives them back."""
         self._change(pod, node, -1)
 
     def fingerprint(self) -> object:
-        """All holders."""
         return sorted(
             (key, node, sorted(addresses.items()))
             for key, port in self._ports.items()
@@ -141,7 +139,6 @@ class NodePorts:
         return np.logical_or.reduce(masks).astype(np.uint32) if masks else None
 
     def obstacle(self, cycle: Cycle, node: int, bits: int) -> Obstacle:
-        """That a port is taken."""
         return Obstacle.of(self.name, Code.UNSCHEDULABLE, PortReason.TAKEN)
 
 

@@ -39,7 +39,6 @@ class NodeUnschedulable:
         self._cordoned: ReasonBits = np.array([node.unschedulable for node in cluster.table.nodes], dtype=np.uint32)
 
     def pre_filter(self, cycle: Cycle) -> PreFilterResult:
-        """Passes every pod."""
         return PASS
 
     def filter(self, cycle: Cycle) -> ReasonBits | None:
@@ -48,7 +47,6 @@ class NodeUnschedulable:
         return None if tolerates_all(tolerations, (_CORDON,)) else self._cordoned
 
     def obstacle(self, cycle: Cycle, node: int, bits: int) -> Obstacle:
-        """That the node is cordoned."""
         return Obstacle.of(self.name, Code.UNRESOLVABLE, CordonReason.CORDONED)
 
 

@@ -46,12 +46,10 @@ class MissingDriver(NamedTuple):
 
     @property
     def reason(self) -> str:
-        """In the words of the scheduler's events."""
         return f"{self.driver} CSI driver is not installed on the node"
 
     @property
     def short(self) -> str:
-        """As part of a sentence about nodes."""
         return f"CSI driver {self.driver} not installed"
 
 

@@ -44,7 +44,6 @@ class TaintToleration:
         self._against: dict[tuple[Toleration, ...], ReasonBits | None] = {}
 
     def pre_filter(self, cycle: Cycle) -> PreFilterResult:
-        """Passes every pod."""
         return PASS
 
     def filter(self, cycle: Cycle) -> ReasonBits | None:

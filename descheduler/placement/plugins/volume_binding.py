@@ -192,7 +192,6 @@ class VolumeBinding:
         return bits if bits.any() else None
 
     def obstacle(self, cycle: Cycle, node: int, bits: int) -> Obstacle:
-        """All reasons of `bits`."""
         found = sorted((fault for fault in VolumeFault if bits & fault.bit), key=lambda fault: fault.reason)
         return Obstacle.of(self.name, Code.UNRESOLVABLE, *found)
 

@@ -49,7 +49,6 @@ class DiskUsers:
                 mounts[node, disk] = mounts.get((node, disk), 0) + 1
 
     def pod_removed(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
-        """Takes the mounts back."""
         if node != NO_NODE:
             for disk in _exclusive(pod):
                 mounts = self._mounts[disk.kind, disk.identity]
@@ -60,7 +59,6 @@ class DiskUsers:
                     del self._mounts[disk.kind, disk.identity]
 
     def fingerprint(self) -> object:
-        """All mounts by disk."""
         return sorted(
             (kind, identity, node, disk.read_only, sorted(disk.monitors), count)
             for (kind, identity), mounts in self._mounts.items()
@@ -113,7 +111,6 @@ class ClaimUsers:
                 users[name] = (*users.get(name, ()), 2 * node + is_terminating)
 
     def pod_removed(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
-        """Takes the users back."""
         if not pod.claim_names:
             return
         users = self._users[pod.namespace]
@@ -128,7 +125,6 @@ class ClaimUsers:
             del self._users[pod.namespace]
 
     def fingerprint(self) -> object:
-        """All users by claim."""
         return sorted(
             (namespace, name, sorted(users))
             for namespace, by_name in self._users.items()

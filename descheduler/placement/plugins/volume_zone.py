@@ -82,7 +82,6 @@ class VolumeZone:
         return None if served.all() else np.where(served, 0, ZoneReason.ANOTHER_ZONE.bit).astype(np.uint32)
 
     def obstacle(self, cycle: Cycle, node: int, bits: int) -> Obstacle:
-        """The only reason there is."""
         return Obstacle.of(self.name, Code.UNRESOLVABLE, ZoneReason.ANOTHER_ZONE)
 
     def _zones(self, pod: Pod) -> tuple[_Zone, ...] | Obstacle:

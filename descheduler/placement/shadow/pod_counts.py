@@ -25,12 +25,10 @@ class PodCounts:
             self._tally.change(pod, node, 1, is_terminating=is_terminating)
 
     def pod_removed(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
-        """The inverse of `pod_added`."""
         if node != NO_NODE:
             self._tally.change(pod, node, -1, is_terminating=is_terminating)
 
     def fingerprint(self) -> object:
-        """The pods by namespace, labels and node."""
         state: dict[object, list[tuple[int, int, int]]] = {}
         for namespace, labels, *numbers in self._tally.held():
             node, pods, num_ending = numbers

@@ -120,12 +120,10 @@ class Barrier(NamedTuple):
 
     @property
     def reason(self) -> str:
-        """In the words of an event."""
         return self.text
 
     @property
     def short(self) -> str:
-        """As part of a sentence."""
         return self.text
 
 

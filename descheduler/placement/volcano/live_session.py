@@ -255,7 +255,6 @@ class LiveSession:
             self._session.nodes.add(task)
 
     def pod_removed(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
-        """The inverse."""
         self._note_change(pod)
         placement_class = None if id(pod) in self._on_nodes else self._cluster.placement_class(pod)
         task = self._tasks[id(pod)] if placement_class is None else self._placed[placement_class, node].pop()
@@ -273,7 +272,6 @@ class LiveSession:
             self._spare_for(task.pod).append(task)
 
     def fingerprint(self) -> object:
-        """What each job holds, and what is idle."""
         self._leave_if_extended()
         nodes = self._session.nodes
         jobs = (

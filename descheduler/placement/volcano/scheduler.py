@@ -58,12 +58,10 @@ class _Refused(NamedTuple):
 
     @property
     def reason(self) -> str:
-        """In the words of an event."""
         return f"plugin {self.plugin} of Volcano refuses the node"
 
     @property
     def short(self) -> str:
-        """As part of a sentence about nodes."""
         return f"refused by plugin {self.plugin} of Volcano"
 
 

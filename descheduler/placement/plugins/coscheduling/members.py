@@ -35,12 +35,10 @@ class GangMembers:
             self.placed[gang] += 1
 
     def pod_removed(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
-        """One less."""
         if gang := gang_id_of(pod):
             self.placed[gang] -= 1
 
     def fingerprint(self) -> object:
-        """All numbers."""
         return sorted((gang, number) for gang, number in self.placed.items() if number)
 
 
@@ -68,7 +66,6 @@ class GangLedger:
         self.placed[taken] += 1
 
     def fingerprint(self) -> object:
-        """All groups with such pods."""
         return sorted(group for group, number in self.placed.items() if number)
 
 

@@ -230,13 +230,11 @@ class DeviceCache:
             self.change(node, held, 1)
 
     def pod_removed(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
-        """Its devices are free again."""
         held = self.held_by(pod)
         if held and node != NO_NODE:
             self.change(node, held, -1)
 
     def fingerprint(self) -> object:
-        """What is in use on each node."""
         used = ((node, self.states[state].key) for node, state in enumerate(self.ids))
         return [(node, key) for node, key in used if key != _UNUSED]
 

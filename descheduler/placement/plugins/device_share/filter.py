@@ -89,11 +89,9 @@ class DeviceLedger:
         return taken
 
     def restore(self, taken: _TakenDevices) -> None:
-        """Takes exactly these devices again."""
         self.cache.change(taken.node, taken.devices, 1)
 
     def release(self, taken: _TakenDevices) -> None:
-        """Gives these devices back."""
         self.cache.change(taken.node, taken.devices, -1)
 
     def allocations(self, taken: _TakenDevices) -> tuple[Allocation, ...]:
@@ -107,7 +105,6 @@ class DeviceLedger:
         )
 
     def fingerprint(self) -> object:
-        """The same as that of the cache."""
         return self.cache.fingerprint()
 
     def _with_ids(self, node: int, device_type: str, devices: Iterable[AllocatedDevice]) -> Iterator[AllocatedDevice]:
@@ -160,7 +157,6 @@ class UnnamedDevices:
             names[pod.key] = names.get(pod.key, 0) + 1
 
     def pod_removed(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
-        """It no longer does."""
         if node != NO_NODE and self._is_unnamed(pod):
             names = self._on[node]
             names[pod.key] -= 1
@@ -168,7 +164,6 @@ class UnnamedDevices:
                 del names[pod.key]
 
     def fingerprint(self) -> object:
-        """All of them."""
         return sorted((node, sorted(names)) for node, names in self._on.items() if names)
 
     def _is_unnamed(self, pod: Pod) -> bool:

@@ -99,7 +99,6 @@ class InvalidRequest(NamedTuple):
 
     @property
     def short(self) -> str:
-        """As part of a sentence."""
         return self.reason
 
 
@@ -111,10 +110,8 @@ class UnsupportedModel(NamedTuple):
 
     @property
     def reason(self) -> str:
-        """In the words of events."""
         return f'model "{self.model}" of vendor "{self.vendor}" does not support GPU Share'
 
     @property
     def short(self) -> str:
-        """As part of a sentence about nodes."""
         return DeviceReason.UNSUPPORTED_MODEL.short

@@ -242,7 +242,6 @@ class ClaimLedger:
         return taken
 
     def restore(self, taken: TakenGrants) -> None:
-        """Takes exactly the same again."""
         for claim, grant in taken.grants:
             if grant not in claim.grants:
                 claim.grants.append(grant)
@@ -264,7 +263,6 @@ class ClaimLedger:
         )
 
     def fingerprint(self) -> object:
-        """The same as that of the claims."""
         return self.claims.fingerprint()
 
 

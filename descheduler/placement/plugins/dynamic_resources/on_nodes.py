@@ -123,7 +123,6 @@ class ClaimsOnNodes(ClaimReserving):
         return found
 
     def obstacle(self, plugin: str, node: int, bits: int) -> Obstacle:
-        """The words for `bits`."""
         is_brief = bool(bits & BRIEF_BIT) or (bits == DeviceFault.ENDED.bit and self._ends_briefly)
         if bits & DeviceFault.ERROR.bit:
             short = for_now(DeviceFault.ERROR) if is_brief else DeviceFault.ERROR.short

@@ -142,7 +142,6 @@ class DeviceUsage:
         return all(amount + consumed.get(name, 0) <= capacity[name].value for name, amount in amounts.items())
 
     def fingerprint(self) -> object:
-        """A value that differs when the state does."""
         consumed = [(device, sorted(amounts.items())) for device, amounts in self._consumed.items()]
         return sorted(self._whole.items()), sorted(self._shares.items()), sorted(consumed)
 

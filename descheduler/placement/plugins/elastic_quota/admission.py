@@ -53,7 +53,6 @@ class QuotaShortage:
 
     @property
     def reason(self) -> str:
-        """In the words of the scheduler's events."""
         is_min, is_parent = self.kind is QuotaLimit.MIN, self.kind is QuotaLimit.PARENT
         what = "non-preemptible quotas" if is_min else "quotas"
         name = f"quotaNameTopo: [{' '.join(self.path)}]" if is_parent else f"quotaName: {self.quota}"

@@ -97,11 +97,9 @@ class QuotaUsage:
         self._change(pod, 1, is_terminating=is_terminating)
 
     def pod_removed(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
-        """Gives that back."""
         self._change(pod, -1, is_terminating=is_terminating)
 
     def fingerprint(self) -> object:
-        """All charges."""
         return sorted(
             (account.mark, account.num_placed, account.num_arrived)
             for account in self._accounts.values()

@@ -156,7 +156,6 @@ class InterPodAffinity:
         return against if against.any() else None
 
     def obstacle(self, cycle: Cycle, node: int, bits: int) -> Obstacle:
-        """The words for the first of `bits`."""
         fault = next(known for known in AffinityFault if bits & known.bit)
         code = Code.UNRESOLVABLE if fault is AffinityFault.AFFINITY else Code.UNSCHEDULABLE
         return Obstacle.of(self.name, code, fault)

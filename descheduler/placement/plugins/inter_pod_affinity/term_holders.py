@@ -212,13 +212,11 @@ class TermHolders:
                 term.change(node, 1)
 
     def pod_removed(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
-        """The inverse of `pod_added`."""
         if pod.spec.affinity is not None and node != NO_NODE:
             for term in self._terms_of(pod):
                 term.change(node, -1)
 
     def fingerprint(self) -> object:
-        """The holders by term and node."""
         held = ((terms, term.holders) for terms, term in self._terms.items() if term.holders)
         return sorted((_in_order(terms), sorted(holders.items())) for terms, holders in held)
 

@@ -54,12 +54,10 @@ class OverLimit(NamedTuple):
 
     @property
     def reason(self) -> str:
-        """In the words of the scheduler's events."""
         return f"node(s) {self.resource} {'aggregated ' if self.is_aggregated else ''}usage exceed threshold"
 
     @property
     def short(self) -> str:
-        """As part of a sentence about nodes."""
         return f"measured {self.resource} usage above its threshold"
 
 

@@ -204,11 +204,9 @@ class CpuCache:
         self._tell(pod, node, 1)
 
     def pod_removed(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
-        """Its CPUs are free again."""
         self._tell(pod, node, -1)
 
     def fingerprint(self) -> object:
-        """What is held on each node."""
         return sorted((node, sorted(held.items())) for node, held in self._held.items() if held)
 
     def _tell(self, pod: Pod, node: int, sign: int) -> None:
@@ -269,11 +267,9 @@ class CpuLedger:
         return chosen
 
     def restore(self, taken: HeldCpus) -> None:
-        """Takes exactly these CPUs again."""
         self.cache.change(taken, 1)
 
     def release(self, taken: HeldCpus) -> None:
-        """Gives these CPUs back."""
         self.cache.change(taken, -1)
 
     def allocations(self, taken: HeldCpus) -> tuple[Allocation, ...]:
@@ -281,5 +277,4 @@ class CpuLedger:
         return (Allocation(NAME, "cpus", cpu_list_text(taken.cpus)),)
 
     def fingerprint(self) -> object:
-        """The same as that of the cache."""
         return self.cache.fingerprint()

@@ -158,7 +158,6 @@ class NodeNUMAResource:
         return bits if bits.any() else None
 
     def obstacle(self, cycle: Cycle, node: int, bits: int) -> Obstacle:
-        """The words."""
         reason = reason_of(bits)
         return Obstacle.of(NAME, reason.code, reason)
 

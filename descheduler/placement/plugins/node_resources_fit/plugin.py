@@ -61,7 +61,6 @@ class NodeResourcesFit:
         self._kept = KeptColumns(cluster.table)
 
     def pre_filter(self, cycle: Cycle) -> PreFilterResult:
-        """Passes every pod."""
         return PASS
 
     def filter(self, cycle: Cycle) -> ReasonBits | None:

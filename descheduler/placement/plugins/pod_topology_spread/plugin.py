@@ -100,7 +100,6 @@ class PodTopologySpread:
         return is_open
 
     def obstacle(self, cycle: Cycle, node: int, bits: int) -> Obstacle:
-        """The words for `bits`."""
         if bits & _SpreadReason.NO_KEY.bit:
             return Obstacle.of(self.name, Code.UNRESOLVABLE, _SpreadReason.NO_KEY)
         return Obstacle.of(self.name, Code.UNSCHEDULABLE, _SpreadReason.TOO_MANY)

@@ -33,12 +33,10 @@ class NodeShortage(NamedTuple):
 
     @property
     def reason(self) -> str:
-        """In the words of the scheduler's events."""
         return f"Insufficient {self.resource} by node"
 
     @property
     def short(self) -> str:
-        """As part of a sentence about nodes."""
         return f"insufficient {self.resource} beside the Reservations"
 
 
@@ -49,7 +47,6 @@ class ReservationShortage(NamedTuple):
 
     @property
     def reason(self) -> str:
-        """In the words of the scheduler's events."""
         return (
             "Reservation(s) Too many pods"
             if self.resource == "pods"
@@ -58,7 +55,6 @@ class ReservationShortage(NamedTuple):
 
     @property
     def short(self) -> str:
-        """As part of a sentence about nodes."""
         return (
             "too many pods in the Reservation"
             if self.resource == "pods"

@@ -242,7 +242,6 @@ class Holdings:
         self._change(pod, node, -1)
 
     def fingerprint(self) -> object:
-        """What all of them hold."""
         return [each.state() for each in self.held]
 
     def waiting(self, name: str) -> HeldReservation | None:

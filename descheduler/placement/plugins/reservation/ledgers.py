@@ -75,11 +75,9 @@ class OwnerLedger:
         return taken
 
     def release(self, taken: Use) -> None:
-        """Gives it back to the Reservation."""
         taken.held.change(taken.amounts, taken.devices, -1)
 
     def restore(self, taken: Use) -> None:
-        """Takes it again."""
         taken.held.change(taken.amounts, taken.devices, 1)
 
     def allocations(self, taken: Use) -> tuple[Allocation, ...]:
@@ -87,7 +85,6 @@ class OwnerLedger:
         return (Allocation(RESERVATION, "reservation", taken.held.name),)
 
     def fingerprint(self) -> object:
-        """What all Reservations hold."""
         return None if self.holdings is None else self.holdings.fingerprint()
 
 
@@ -118,12 +115,10 @@ class ReservePodLedger:
         return taken
 
     def release(self, taken: BoundReservation) -> None:
-        """The Reservation has no node again."""
         taken.held.node = NO_NODE
         taken.held.devices.hold({})
 
     def restore(self, taken: BoundReservation) -> None:
-        """It has that node again."""
         taken.held.node = taken.node
         taken.held.devices.hold(taken.devices)
 

@@ -159,7 +159,6 @@ class AttachedVolumes:
                 self._counts[driver][node] -= 1
 
     def fingerprint(self) -> object:
-        """All counts and uses by driver."""
         uses = {
             driver: sorted((handle, sorted(nodes)) for handle, nodes in by_handle.items())
             for driver, by_handle in sorted(self._uses.items())

@@ -49,7 +49,6 @@ class ClaimOwners:
             self._count(pod.uid, 1)
 
     def pod_removed(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
-        """The inverse of `pod_added`."""
         if pod.ephemeral_volumes:
             self._count(pod.uid, -1)
 

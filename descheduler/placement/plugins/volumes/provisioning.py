@@ -49,7 +49,6 @@ class AssumedVolumes:
         self._num_holders: dict[tuple[str, str, str], int] = {}
 
     def fingerprint(self) -> object:
-        """Everything that is assumed."""
         taken = sorted((name, tuple(sorted(by_name.items()))) for name, by_name in self._taken.items())
         return taken, sorted(self._pinned.items()), sorted(self._charged.items()), sorted(self._num_holders.items())
 

@@ -177,15 +177,12 @@ class VolumeLedger:
         return taken
 
     def restore(self, taken: tuple[Assumed, ...]) -> None:
-        """Takes exactly the same again."""
         for assumed in taken:
             self.supply.assumed.hold(assumed)
 
     def release(self, taken: tuple[Assumed, ...]) -> None:
-        """Gives back what `reserve` took."""
         for assumed in taken:
             self.supply.assumed.release(assumed)
 
     def fingerprint(self) -> object:
-        """Everything that is taken."""
         return self.supply.assumed.fingerprint()
