@@ -5,7 +5,6 @@ bear on each other by these.
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -22,7 +21,7 @@ from descheduler.placement.framework.interactions import (
     Meetings,
     meeting_each_other,
 )
-from descheduler.placement.framework.obstacle import Code, Obstacle
+from descheduler.placement.framework.obstacle import Code, Obstacle, Said
 from descheduler.placement.volcano.jobs import Job, Queue, Status, Task
 from descheduler.placement.volcano.live_session import AskedTask, LiveSession
 from descheduler.placement.volcano.plugins.kube_scheduler import KubeFilters
@@ -113,20 +112,6 @@ class VolcanoInterplay(Interplay):
         return self._nodes.closing(gathered)
 
 
-class Barrier(NamedTuple):
-    """Why no node is looked at for a task."""
-
-    text: str
-
-    @property
-    def reason(self) -> str:
-        return self.text
-
-    @property
-    def short(self) -> str:
-        return self.text
-
-
 def barred(asked: AskedTask) -> Obstacle | None:
     """Why the next cycle looks at no node for the task; None where it does."""
     session, task, job = asked.session, asked.task, asked.job
@@ -178,7 +163,7 @@ def _shortage(job: Job) -> str:
 
 
 def _obstacle(plugin: str, text: str, code: Code = Code.UNSCHEDULABLE) -> Obstacle:
-    return Obstacle.of(plugin, code, Barrier(text))
+    return Obstacle.of(plugin, code, Said.alike(text))
 
 
 def _without_job(session: Session, task: Task) -> str:

@@ -18,7 +18,7 @@ from descheduler.placement.framework.matched_reservations import (
     nominated_reservations,
     taken_devices,
 )
-from descheduler.placement.framework.obstacle import Code, Obstacle, Unchecked
+from descheduler.placement.framework.obstacle import Code, Obstacle, Said
 from descheduler.placement.plugins.device_share.allocation import Allocated
 from descheduler.placement.plugins.device_share.answers import KnownAnswers, PodOnNodes
 from descheduler.placement.plugins.device_share.args import DeviceShareArgs
@@ -26,8 +26,6 @@ from descheduler.placement.plugins.device_share.device_state import DeviceAmount
 from descheduler.placement.plugins.device_share.pod_devices import UnknownTemplatesError
 from descheduler.placement.plugins.device_share.reasons import (
     DeviceReason,
-    InvalidRequest,
-    UnsupportedModel,
     reasons_in,
 )
 from descheduler.placement.plugins.device_share.requests import (
@@ -136,7 +134,7 @@ def _filled(device: AllocatedDevice, total: Amounts) -> AllocatedDevice:
     return AllocatedDevice(device.minor, amounts, functions=device.functions, template=device.template)
 
 
-_NO_TEMPLATES = Unchecked("the GPU shared resource templates are not known", "unknown GPU shared resource templates")
+_NO_TEMPLATES = Said("the GPU shared resource templates are not known", "unknown GPU shared resource templates")
 
 
 class UnnamedDevices:
@@ -197,7 +195,7 @@ class DeviceShare:
         try:
             answers = self._answers.of(cycle.pod)
         except RequestError as error:
-            return PreFilterResult(Obstacle.of(NAME, Code.UNRESOLVABLE, InvalidRequest(str(error))))
+            return PreFilterResult(Obstacle.of(NAME, Code.UNRESOLVABLE, Said.alike(str(error))))
         except UnknownTemplatesError:
             return PreFilterResult(Obstacle.of(NAME, Code.UNDECIDED, _NO_TEMPLATES))
         if answers is None:
@@ -228,7 +226,8 @@ class DeviceShare:
         reason = reasons_in(bits)[0]
         if reason is DeviceReason.UNSUPPORTED_MODEL:
             traits = self.ledger.cache.state(node).hardware.traits
-            return Obstacle.of(NAME, reason.code, UnsupportedModel(traits.vendor, traits.model))
+            said = f'model "{traits.model}" of vendor "{traits.vendor}" does not support GPU Share'
+            return Obstacle.of(NAME, reason.code, Said(said, reason.short))
         return Obstacle.of(NAME, reason.code, reason)
 
     def patch(self, cycle: Cycle, node: int, takings: Takings) -> Mapping[str, str]:

@@ -31,7 +31,7 @@ from descheduler.placement.framework.extension_points import (
     ReasonBits,
     Scores,
 )
-from descheduler.placement.framework.obstacle import Code, Obstacle, Unchecked
+from descheduler.placement.framework.obstacle import Code, Obstacle, Said
 from descheduler.placement.framework.refused_node import RefusedNode
 from descheduler.placement.framework.scheduling_plugin import About, Compares, SchedulingPlugin
 from descheduler.placement.plugins.dynamic_resources.device_world import DeviceWorld
@@ -137,21 +137,21 @@ class DynamicResources:
     def _refused(self, fault: ClaimFault) -> Obstacle:
         return Obstacle.of(self.name, Code.UNRESOLVABLE, fault, is_brief=fault.is_brief)
 
-    def _doubts(self, pod: PlacementClass) -> tuple[Unchecked, ...]:
+    def _doubts(self, pod: PlacementClass) -> tuple[Said, ...]:
         """Why nothing can be told of a pod with claims, or with extended resources."""
-        found = [Unchecked(text, text) for text in map(unlisted_sentence, self._unlisted(pod))]
+        found = [Said.alike(text) for text in map(unlisted_sentence, self._unlisted(pod))]
         if pod.spec.has_resource_claims:
             if self._unread:
                 text = f"uses resource claims, and the snapshot has no {self._unread[0].partition('.')[0]} objects"
-                found.append(Unchecked(text, text))
+                found.append(Said.alike(text))
             elif not self._has_templates and any(
                 name.endswith(COMING_CLAIM) for name in pod.pod.generated_claims.values()
             ):
                 text = "uses resource claims, and the snapshot has no ResourceClaimTemplate objects"
-                found.append(Unchecked(text, text))
+                found.append(Said.alike(text))
             elif not self._knows_order:
                 text = "uses resource claims, which Kubernetes before 1.36 allocates in no known order"
-                found.append(Unchecked(text, text))
+                found.append(Said.alike(text))
         return tuple(found)
 
     def _unlisted(self, pod: PlacementClass) -> list[str]:

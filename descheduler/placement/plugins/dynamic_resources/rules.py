@@ -9,7 +9,7 @@ import msgspec
 from descheduler.model.kube_version import KubeVersion
 from descheduler.placement.framework.obstacle import ObstacleReason
 
-__all__ = ["BRIEF_BIT", "AttemptFailure", "ClaimFault", "DeviceFault", "DeviceRules", "for_now", "knows_order"]
+__all__ = ["BRIEF_BIT", "ClaimFault", "DeviceFault", "DeviceRules", "for_now", "knows_order"]
 
 BRIEF_BIT = 128
 """Beside the bit of a DeviceFault: it is a state of seconds, as pools of devices are being published, or one that hangs
@@ -30,13 +30,6 @@ class DeviceFault(ObstacleReason):
     )
     ERROR = 32, "the attempt ends with an error", "the allocation of devices ends with an error"
     ENDED = 64, "an error on another node ends the attempt", "an error on another node ends the attempt"
-
-
-class AttemptFailure(NamedTuple):
-    """The error that one node ends the attempt with, and the same in general words."""
-
-    reason: str
-    short: str = DeviceFault.ERROR.short
 
 
 class ClaimFault(NamedTuple):

@@ -22,7 +22,7 @@ from descheduler.model.text.duration import parse_duration
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import PASS, SKIP_FOR_GOOD, PreFilterResult, ReasonBits
 from descheduler.placement.framework.interactions import BY_REQUESTS, Interactions, OnOwnNode
-from descheduler.placement.framework.obstacle import Code, Obstacle
+from descheduler.placement.framework.obstacle import Code, Obstacle, Said
 from descheduler.placement.plugins.helper.scores import Ints
 from descheduler.placement.plugins.load_aware_scheduling.args import (
     Amounts,
@@ -61,14 +61,8 @@ class OverLimit(NamedTuple):
         return f"measured {self.resource} usage above its threshold"
 
 
-class Expired(NamedTuple):
-    """A node with a limit whose NodeMetric is too old."""
-
-    reason: str = "node(s) nodeMetric expired"
-    short: str = "no current NodeMetric"
-
-
-EXPIRED = Expired()
+EXPIRED = Said("node(s) nodeMetric expired", "no current NodeMetric")
+"""Of a node with a limit, whose NodeMetric is too old."""
 
 
 class LimitInteractions(OnOwnNode):

@@ -19,7 +19,7 @@ from descheduler.placement.configuration.kube_scheduler.plugin_args import ArgsB
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import PASS, SKIP_FOR_GOOD, PreFilterResult, ReasonBits
 from descheduler.placement.framework.interactions import ClosingNodes, Interactions
-from descheduler.placement.framework.obstacle import Code, Obstacle, Unchecked
+from descheduler.placement.framework.obstacle import Code, Obstacle, Said
 from descheduler.placement.plugins.node_numa_resource.cpu_cache import NAME, CpuCache, CpuLedger
 from descheduler.placement.plugins.node_numa_resource.pod_on_nodes import (
     CpuReason,
@@ -103,7 +103,7 @@ def _read(block: ArgsBlock, section: NodeNUMAResourceSection) -> NodeNUMAResourc
 ARGS = ArgsKind(NodeNUMAResourceSection, _read, NodeNUMAResourceArgs)
 
 
-_NO_TOPOLOGIES = Unchecked("NodeResourceTopologies were not read", "unknown CPU topologies of nodes")
+_NO_TOPOLOGIES = Said("NodeResourceTopologies were not read", "unknown CPU topologies of nodes")
 _MOST_REQUESTS = 256
 """Columns of answers that are kept, by what pods ask for."""
 

@@ -25,7 +25,7 @@ from descheduler.placement.framework.matched_reservations import (
     nominee_plugins,
     restore_reservations,
 )
-from descheduler.placement.framework.obstacle import Code, Obstacle, ObstacleReason, Unchecked
+from descheduler.placement.framework.obstacle import Code, Obstacle, ObstacleReason, Said
 from descheduler.placement.plugins.reservation.fit import fit_on_node
 from descheduler.placement.plugins.reservation.holdings import HeldReservation, Holdings
 from descheduler.placement.plugins.reservation.ledgers import (
@@ -98,7 +98,7 @@ class UnreadableReservation(ObstacleReason):
 
 
 _OF_OPERATING_PODS = "pods that act as Reservations are not modelled"
-_OPERATING = Unchecked(_OF_OPERATING_PODS, _OF_OPERATING_PODS)
+_OPERATING = Said.alike(_OF_OPERATING_PODS)
 
 
 class ReservationPlugin:

@@ -11,7 +11,7 @@ from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.pod import EphemeralVolume, Pod, PodSpec
 from descheduler.model.volume_sources import PersistentVolumeClaim
 from descheduler.placement.framework.interactions import GatheredPods, Meeting, meeting_each_other
-from descheduler.placement.framework.obstacle import Code, Obstacle, Unchecked
+from descheduler.placement.framework.obstacle import Code, Obstacle, Said
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
 __all__ = [
@@ -171,7 +171,7 @@ def not_found(snapshot: Snapshot, plugin: str, kind: _Kind, name: str) -> Obstac
     if is_read(snapshot, kind):
         return Obstacle(plugin, Code.UNRESOLVABLE, (f'{kind.lower()} "{name}" not found',))
     unread = f"the snapshot holds no {kind.partition('.')[0]} objects"
-    return Obstacle.of(plugin, Code.UNDECIDED, Unchecked(f'{unread}, so "{name}" cannot be looked up', unread))
+    return Obstacle.of(plugin, Code.UNDECIDED, Said(f'{unread}, so "{name}" cannot be looked up', unread))
 
 
 def _default_class(snapshot: Snapshot) -> str:
