@@ -14,6 +14,7 @@ from descheduler.placement.framework.interactions import ClosingNodes
 from descheduler.placement.framework.obstacle import Code, Obstacle, ObstacleReason
 from descheduler.placement.framework.refused_node import RefusedNode, listed
 from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin
+from descheduler.placement.shadow.follower import CountingFollower
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 
@@ -61,7 +62,7 @@ class _Port:
         return wanted == _ANY_ADDRESS or wanted in addresses or _ANY_ADDRESS in addresses
 
 
-class UsedPorts:
+class UsedPorts(CountingFollower):
     """The host ports that placed pods hold, counted, so that of two holders one may go and the port stays taken."""
 
     def __init__(self, cluster: ShadowCluster) -> None:
@@ -72,13 +73,6 @@ class UsedPorts:
     def concerns(self, spec: PodSpec) -> bool:
         """Those that hold ports."""
         return bool(self.ports_of(spec))
-
-    def pod_added(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
-        """Takes the pod's ports."""
-        self._change(pod, node, 1)
-
-    def pod_removed(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
-        self._change(pod, node, -1)
 
     def fingerprint(self) -> object:
         return sorted(
@@ -98,7 +92,7 @@ class UsedPorts:
         port = self._ports.get((wanted.protocol, wanted.port))
         return None if port is None else port.busy(wanted.ip)
 
-    def _change(self, pod: Pod, node: int, by: int) -> None:
+    def count(self, pod: Pod, node: int, sign: int, *, is_terminating: bool) -> None:
         if node < 0:
             return
         for used in self.ports_of(pod.spec):
@@ -106,7 +100,7 @@ class UsedPorts:
             port = self._ports.get(key)
             if port is None:
                 port = self._ports[key] = _Port(self._num_nodes)
-            port.change(node, used.ip, by)
+            port.change(node, used.ip, sign)
 
 
 class PortReason(ObstacleReason):

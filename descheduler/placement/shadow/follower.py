@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Sequence
 from types import TracebackType
 from typing import Any, NamedTuple, Protocol, runtime_checkable
@@ -103,6 +104,22 @@ class Follower(Protocol):
 
     def fingerprint(self) -> object:
         """A value whose `repr` differs when the state does, independent of the order of changes."""
+
+
+class CountingFollower(ABC):
+    """A follower that takes pods in and out by the same steps."""
+
+    @abstractmethod
+    def count(self, pod: Pod, node: int, sign: int, *, is_terminating: bool) -> None:
+        """Takes `pod` in with the sign 1, out with -1."""
+
+    def pod_added(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
+        """Counts it."""
+        self.count(pod, node, 1, is_terminating=is_terminating)
+
+    def pod_removed(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
+        """Counts it no longer."""
+        self.count(pod, node, -1, is_terminating=is_terminating)
 
 
 @runtime_checkable

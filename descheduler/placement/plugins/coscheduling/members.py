@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from descheduler.model.koordinator.gang_settings import Gangs, gang_id_of
 from descheduler.model.pod import Pod
+from descheduler.placement.shadow.follower import CountingFollower
 from descheduler.placement.shadow.shadow_cluster import Company, Cycle, ShadowCluster
 
 __all__ = ["GangLedger", "GangMembers", "Tally"]
@@ -14,7 +15,7 @@ __all__ = ["GangLedger", "GangMembers", "Tally"]
 _NAME = "Coscheduling"
 
 
-class GangMembers:
+class GangMembers(CountingFollower):
     """A follower that counts the placed pods of each gang, and knows what the snapshot says of gangs.
 
     Pods that have finished are bound for as long as they exist.
@@ -29,14 +30,9 @@ class GangMembers:
         )
         self.bound_at_first = frozenset(gang for gang, pods in members if any(pod.node_name for pod in pods))
 
-    def pod_added(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
-        """One more."""
+    def count(self, pod: Pod, node: int, sign: int, *, is_terminating: bool) -> None:
         if gang := gang_id_of(pod):
-            self.placed[gang] += 1
-
-    def pod_removed(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
-        if gang := gang_id_of(pod):
-            self.placed[gang] -= 1
+            self.placed[gang] += sign
 
     def fingerprint(self) -> object:
         return sorted((gang, number) for gang, number in self.placed.items() if number)

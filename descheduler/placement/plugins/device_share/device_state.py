@@ -21,6 +21,7 @@ from descheduler.model.koordinator.devices import AllocatedDevices, Amounts
 from descheduler.model.pod import Pod
 from descheduler.model.selection.labels import LabelSelector
 from descheduler.placement.plugins.device_share.hardware import Hardware, hardware_key, make_hardware, traits_of
+from descheduler.placement.shadow.follower import CountingFollower
 from descheduler.placement.shadow.shadow_cluster import NO_NODE, ShadowCluster
 
 __all__ = ["DeviceAmounts", "DeviceCache", "DeviceState", "Function", "TypeView", "fits", "is_zero", "state_key"]
@@ -176,7 +177,7 @@ _MOST_STATES = 10_000
 """States that are kept; what is no longer of use is forgotten then. Answers of all kinds of pods have to have room."""
 
 
-class DeviceCache:
+class DeviceCache(CountingFollower):
     """A follower that knows the state of each node's devices: `ids` by node, each the index of one of `states`.
 
     `generation` changes when ids get another meaning.
@@ -223,16 +224,11 @@ class DeviceCache:
         text = pod.annotations.get(DEVICES_ALLOCATED_ANNOTATION, "") if pod.annotations and pod.node_name else ""
         return self._decoded(text) if text else _NOTHING
 
-    def pod_added(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
-        """Its devices are in use until it is gone."""
+    def count(self, pod: Pod, node: int, sign: int, *, is_terminating: bool) -> None:
+        """The devices of a pod are in use until it is gone."""
         held = self.held_by(pod)
         if held and node != NO_NODE:
-            self.change(node, held, 1)
-
-    def pod_removed(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
-        held = self.held_by(pod)
-        if held and node != NO_NODE:
-            self.change(node, held, -1)
+            self.change(node, held, sign)
 
     def fingerprint(self) -> object:
         used = ((node, self.states[state].key) for node, state in enumerate(self.ids))

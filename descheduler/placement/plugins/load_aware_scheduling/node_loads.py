@@ -30,6 +30,7 @@ from descheduler.placement.plugins.load_aware_scheduling.args import (
     PodEstimates,
     units,
 )
+from descheduler.placement.shadow.follower import CountingFollower
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.shadow_cluster import NO_NODE, ShadowCluster
 
@@ -77,8 +78,8 @@ class _Measured(NamedTuple):
     since: datetime | None
 
 
-class NodeLoads:
-    """A follower. Columns are nodes, rows are `resources`; amounts are in the units of `pod_estimate.units`.
+class NodeLoads(CountingFollower):
+    """A follower. Columns are nodes, rows are `resources`; amounts are in the units of `args.units`.
 
     `is_measured` says which nodes have a NodeMetric of something measured, `is_current` which of these are not too old.
     """
@@ -125,20 +126,16 @@ class NodeLoads:
             return np.where(is_there.take(nodes), measured.take(nodes, axis=1) + delta, estimated)
         return self._usage.take(nodes, axis=1) + delta
 
-    def pod_added(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
-        """It is estimated, unless it was measured long enough."""
-        self._change(pod, node, 1)
-
-    def pod_removed(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
-        """It is forgotten at once; what it used stays until the next report."""
-        self._change(pod, node, -1)
-
     def fingerprint(self) -> object:
         """What was estimated, and who is gone."""
         columns = (self._delta, self._prod_delta, self._estimated)
         return [each.tobytes().hex() for each in columns], sorted(self._gone)
 
-    def _change(self, pod: Pod, node: int, sign: int) -> None:
+    def count(self, pod: Pod, node: int, sign: int, *, is_terminating: bool) -> None:
+        """A pod is estimated, unless it was measured long enough.
+
+        One that leaves is forgotten at once; what it used stays until the next report.
+        """
         measured = None if node == NO_NODE else self._measured[node]
         if measured is None or is_reserve_pod(pod):
             return

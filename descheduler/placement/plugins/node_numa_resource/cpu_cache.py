@@ -17,6 +17,7 @@ from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.text.numbers import cpu_list_text
 from descheduler.placement.framework.matched_reservations import Allocation
+from descheduler.placement.shadow.follower import CountingFollower
 from descheduler.placement.shadow.shadow_cluster import NO_NODE, Cycle, ShadowCluster
 
 __all__ = [
@@ -160,7 +161,7 @@ class HeldCpus(NamedTuple):
     exclusive: str
 
 
-class CpuCache:
+class CpuCache(CountingFollower):
     """A follower that knows which CPUs of each node are free. `versions` changes, by node, when these do.
 
     `is_known` says whether the topologies of nodes were read at all; without them all of it is unknown.
@@ -199,17 +200,10 @@ class CpuCache:
                 del found[cpu, held.exclusive]
         self.versions[held.node] += 1
 
-    def pod_added(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
-        """Its CPUs are its own until it is gone."""
-        self._tell(pod, node, 1)
-
-    def pod_removed(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
-        self._tell(pod, node, -1)
-
     def fingerprint(self) -> object:
         return sorted((node, sorted(held.items())) for node, held in self._held.items() if held)
 
-    def _tell(self, pod: Pod, node: int, sign: int) -> None:
+    def count(self, pod: Pod, node: int, sign: int, *, is_terminating: bool) -> None:
         if self._is_idle or node == NO_NODE or not pod.annotations or not pod.node_name:
             return
         text = pod.annotations.get(RESOURCE_STATUS_ANNOTATION)

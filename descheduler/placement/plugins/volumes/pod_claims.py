@@ -12,6 +12,7 @@ from descheduler.model.pod import EphemeralVolume, Pod, PodSpec
 from descheduler.model.volume_sources import PersistentVolumeClaim
 from descheduler.placement.framework.interactions import GatheredPods, Meeting, meeting_each_other
 from descheduler.placement.framework.obstacle import Code, Obstacle, Said
+from descheduler.placement.shadow.follower import CountingFollower
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
 __all__ = [
@@ -32,7 +33,7 @@ CLAIM_KINDS = frozenset({"PersistentVolumeClaim", "PersistentVolume", "StorageCl
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
 
-class ClaimOwners:
+class ClaimOwners(CountingFollower):
     """A follower that knows which pods with ephemeral volumes have left since the snapshot was taken."""
 
     def __init__(self, cluster: ShadowCluster) -> None:
@@ -43,14 +44,15 @@ class ClaimOwners:
         """Pods with ephemeral volumes alone."""
         return False
 
-    def pod_added(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
+    def count(self, pod: Pod, node: int, sign: int, *, is_terminating: bool) -> None:
         """The pod keeps its claims, also while it is being deleted."""
-        if pod.ephemeral_volumes:
-            self._count(pod.uid, 1)
-
-    def pod_removed(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
-        if pod.ephemeral_volumes:
-            self._count(pod.uid, -1)
+        if not pod.ephemeral_volumes:
+            return
+        number = self._placed.get(pod.uid, 0) + sign
+        if number:
+            self._placed[pod.uid] = number
+        else:
+            del self._placed[pod.uid]
 
     def fingerprint(self) -> object:
         """The number of placed pods with ephemeral volumes by uid."""
@@ -63,13 +65,6 @@ class ClaimOwners:
     @cached_property
     def _at_first(self) -> frozenset[str]:
         return frozenset(pod.uid for pod, _ in self._cluster.placed_pods if pod.ephemeral_volumes)
-
-    def _count(self, uid: str, sign: int) -> None:
-        count = self._placed.get(uid, 0) + sign
-        if count:
-            self._placed[uid] = count
-        else:
-            del self._placed[uid]
 
 
 class PodClaim(NamedTuple):
