@@ -36,6 +36,7 @@ from descheduler.placement.plugins.device_share.requests import (
     device_requests,
 )
 from descheduler.placement.plugins.helper.scores import MAX_SCORE, NormalizedScores
+from descheduler.placement.shadow.follower import CountingFollower
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.shadow_cluster import NO_NODE, Cycle, ShadowCluster, Takings, taken_from
 
@@ -137,7 +138,7 @@ def _filled(device: AllocatedDevice, total: Amounts) -> AllocatedDevice:
 _NO_TEMPLATES = Said("the GPU shared resource templates are not known", "unknown GPU shared resource templates")
 
 
-class UnnamedDevices:
+class UnnamedDevices(CountingFollower):
     """A follower of bound pods that request GPUs and have no annotation, by node: their devices count as free."""
 
     def __init__(self, cluster: ShadowCluster) -> None:
@@ -148,16 +149,11 @@ class UnnamedDevices:
         """The first such pod on a node by name, empty without one."""
         return min(self._on.get(node, ()), default="")
 
-    def pod_added(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
-        """It may use any device of the node."""
+    def count(self, pod: Pod, node: int, sign: int, *, is_terminating: bool) -> None:
+        """A pod that counts may use any device of the node."""
         if node != NO_NODE and self._is_unnamed(pod):
             names = self._on.setdefault(node, {})
-            names[pod.key] = names.get(pod.key, 0) + 1
-
-    def pod_removed(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
-        if node != NO_NODE and self._is_unnamed(pod):
-            names = self._on[node]
-            names[pod.key] -= 1
+            names[pod.key] = names.get(pod.key, 0) + sign
             if not names[pod.key]:
                 del names[pod.key]
 
