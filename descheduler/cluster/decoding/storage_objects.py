@@ -14,7 +14,7 @@ from descheduler.cluster.decoding.blocks import (
     decode_quantity,
     decode_text,
 )
-from descheduler.cluster.decoding.volume_blocks import ClaimSpecWire, is_managed_disk, requested_bytes
+from descheduler.cluster.decoding.volume_blocks import ClaimSpecWire, DiskWire, is_managed_disk, requested_bytes
 from descheduler.cluster.decoding.wire import ABSENT, Int32, MetadataWire, ObjectReader, SpecReader, Wire, set_time
 from descheduler.model.annotations import (
     BETA_CLASS_ANNOTATION,
@@ -60,24 +60,9 @@ class _NodeAffinityWire(Wire):
     required: msgspec.Raw = ABSENT
 
 
-class _ReferenceWire(Wire):
-    namespace: str | None = None
-    name: str | None = None
-    uid: str | None = None
-
-
 class _CsiSourceWire(Wire):
     driver: str | None = None
     volume_handle: str | None = None
-
-
-class _InTreeSourceWire(Wire):
-    """A source of a kind that Kubernetes once served itself: their fields do not clash."""
-
-    pd_name: str | None = None
-    volume_id: str | None = msgspec.field(default=None, name="volumeID")
-    disk_uri: str | None = msgspec.field(default=None, name="diskURI")
-    kind: str | None = None
 
 
 class _VolumeSpecWire(Wire):
@@ -87,13 +72,13 @@ class _VolumeSpecWire(Wire):
     storage_class_name: str | None = None
     volume_mode: str | None = None
     volume_attributes_class_name: str | None = None
-    claim_ref: _ReferenceWire | None = None
+    claim_ref: MetadataWire | None = None
     csi: _CsiSourceWire | None = None
-    gce_persistent_disk: _InTreeSourceWire | None = None
-    aws_elastic_block_store: _InTreeSourceWire | None = None
-    azure_disk: _InTreeSourceWire | None = None
-    cinder: _InTreeSourceWire | None = None
-    portworx_volume: _InTreeSourceWire | None = None
+    gce_persistent_disk: DiskWire | None = None
+    aws_elastic_block_store: DiskWire | None = None
+    azure_disk: DiskWire | None = None
+    cinder: DiskWire | None = None
+    portworx_volume: DiskWire | None = None
 
 
 class _TopologyRequirementWire(Wire):
@@ -221,7 +206,7 @@ def decode_volume(block: bytes) -> PersistentVolume:
     )
 
 
-_IN_TREE: Mapping[str, Callable[[_VolumeSpecWire], _InTreeSourceWire | None]] = {
+_IN_TREE: Mapping[str, Callable[[_VolumeSpecWire], DiskWire | None]] = {
     "kubernetes.io/gce-pd": lambda spec: spec.gce_persistent_disk,
     "kubernetes.io/aws-ebs": lambda spec: spec.aws_elastic_block_store,
     "kubernetes.io/azure-disk": lambda spec: spec.azure_disk,
@@ -242,7 +227,7 @@ def _csi_source(spec: _VolumeSpecWire, labels: Mapping[str, str]) -> tuple[str, 
     return "", "", ""
 
 
-def _handle(source: _InTreeSourceWire, labels: Mapping[str, str]) -> str:
+def _handle(source: DiskWire, labels: Mapping[str, str]) -> str:
     """What the driver calls the volume; empty for one that it does not serve."""
     if source.pd_name:
         return gce_handle(source.pd_name, zones_of(labels))

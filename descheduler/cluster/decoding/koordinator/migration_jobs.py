@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-
 from descheduler.cluster.decoding.blocks import decode_text
-from descheduler.cluster.decoding.wire import MetadataWire, ObjectReader, Wire, set_time
+from descheduler.cluster.decoding.wire import ConditionWire, MetadataWire, ObjectReader, Wire, set_time
 from descheduler.model.koordinator.eviction_annotations import JOB_ANNOTATIONS
 from descheduler.model.koordinator.migration_job import JobCondition, MigrationJob
 from descheduler.model.koordinator.reservation import ObjectReference
@@ -22,13 +20,6 @@ class _ReservationOptionsWire(Wire):
     reservation_ref: MetadataWire | None = None
 
 
-class _ConditionWire(Wire):
-    type: str | None = None
-    status: str | None = None
-    reason: str | None = None
-    last_transition_time: datetime | None = None
-
-
 class _SpecWire(Wire):
     paused: bool | None = None
     ttl: str | None = None
@@ -41,7 +32,7 @@ class _StatusWire(Wire):
     phase: str | None = None
     status: str | None = None
     reason: str | None = None
-    conditions: list[_ConditionWire] | None = None
+    conditions: list[ConditionWire] | None = None
     node_name: str | None = None
     pod_ref: MetadataWire | None = None
 
@@ -78,7 +69,7 @@ def decode_migration_job(block: bytes) -> MigrationJob:
     )
 
 
-def _condition(wire: _ConditionWire) -> JobCondition:
+def _condition(wire: ConditionWire) -> JobCondition:
     return JobCondition(
         type=wire.type or "",
         is_true=wire.status == "True",
