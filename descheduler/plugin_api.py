@@ -22,7 +22,7 @@ from descheduler.placement.framework.extension_points import (
     ReasonBits,
     Scores,
 )
-from descheduler.placement.framework.koordinator.matched_reservations import (
+from descheduler.placement.framework.matched_reservations import (
     MatchedReservations,
     matched_reservations,
     nominated_reservation,

@@ -114,8 +114,8 @@ def _check_output(policy: Policy, flags: RunFlags) -> None:
 
 
 def _run_on_dump(policy: Policy, flags: RunFlags, record: RunRecord, watch: Watch) -> ExitCode:
-    from descheduler.cluster.assumed import with_assumed
     from descheduler.cluster.dumps.read import read_dump
+    from descheduler.cluster.objects import with_assumed
     from descheduler.cycle.deciding.beyond_limits import with_beyond_in_time
     from descheduler.cycle.deciding.decide import decide, decide_again
     from descheduler.cycle.deciding.round import Round, RunSetting

@@ -11,10 +11,8 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from descheduler.cluster.decoding.culprit import TOO_DEEP, explained_fault, fault_of
-from descheduler.cluster.decoding.decode import Decoding, PodDecoder
-from descheduler.cluster.decoding.deep_objects import deep_header, deep_name_in
-from descheduler.cluster.decoding.pod_pages import PodPageReader
+from descheduler.cluster.decoding.culprit import TOO_DEEP, deep_header, deep_name_in, explained_fault, fault_of
+from descheduler.cluster.decoding.decode import Decoding, PodDecoder, PodPageReader
 from descheduler.cluster.decoding.wire import ABSENT, ListMetadataWire, ObjectHeader, Wire
 from descheduler.cluster.kind import AnyKind, Kind, NamedObject, name_of
 from descheduler.cluster.kinds import kind_of

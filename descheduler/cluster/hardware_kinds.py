@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from descheduler.cluster.decoding import storage_objects
-from descheduler.cluster.decoding.resource_claims.claims import decode_resource_claim, decode_resource_claim_template
-from descheduler.cluster.decoding.resource_claims.slices import (
+from descheduler.cluster.decoding.resource_claims import decode_resource_claim, decode_resource_claim_template
+from descheduler.cluster.decoding.resource_slices import (
     decode_device_class,
     decode_device_taint_rule,
     decode_resource_slice,
 )
 from descheduler.cluster.kept import kubernetes
-from descheduler.cluster.kind import AnyKind, Kind, unshared
-from descheduler.cluster.traces import Trace
+from descheduler.cluster.kind import AnyKind, Kind, Trace, unshared
 
 __all__ = ["DEVICE_KIND_ROWS", "VOLUME_KIND_ROWS"]
 
@@ -25,7 +24,6 @@ DEVICE_KIND_ROWS: tuple[AnyKind, ...] = (
     Kind(
         "ResourceClaim",
         f"{_RESOURCE}/v1",
-        "resourceclaims",
         purpose="devices that pods claim, and those that are allocated to them",
         decoder=unshared(decode_resource_claim),
         kept=kubernetes.RESOURCE_CLAIM,
@@ -36,7 +34,6 @@ DEVICE_KIND_ROWS: tuple[AnyKind, ...] = (
     Kind(
         "ResourceClaimTemplate",
         f"{_RESOURCE}/v1",
-        "resourceclaimtemplates",
         purpose="the claims that are made for a new pod",
         decoder=unshared(decode_resource_claim_template),
         kept=kubernetes.RESOURCE_CLAIM_TEMPLATE,
@@ -47,7 +44,6 @@ DEVICE_KIND_ROWS: tuple[AnyKind, ...] = (
     Kind(
         "DeviceClass",
         f"{_RESOURCE}/v1",
-        "deviceclasses",
         purpose="which devices a class stands for",
         decoder=unshared(decode_device_class),
         kept=kubernetes.DEVICE_CLASS,
@@ -58,7 +54,6 @@ DEVICE_KIND_ROWS: tuple[AnyKind, ...] = (
     Kind(
         "ResourceSlice",
         f"{_RESOURCE}/v1",
-        "resourceslices",
         purpose="the devices that drivers publish",
         decoder=unshared(decode_resource_slice),
         kept=kubernetes.RESOURCE_SLICE,
@@ -70,7 +65,6 @@ DEVICE_KIND_ROWS: tuple[AnyKind, ...] = (
     Kind(
         "DeviceTaintRule",
         f"{_RESOURCE}/v1",
-        "devicetaintrules",
         purpose="taints that operators put on devices",
         decoder=unshared(decode_device_taint_rule),
         kept=kubernetes.DEVICE_TAINT_RULE,
@@ -85,7 +79,6 @@ VOLUME_KIND_ROWS: tuple[AnyKind, ...] = (
     Kind(
         "PersistentVolume",
         "v1",
-        "persistentvolumes",
         purpose="the nodes from which a volume can be used",
         decoder=unshared(storage_objects.decode_volume),
         kept=kubernetes.VOLUME,
@@ -94,7 +87,6 @@ VOLUME_KIND_ROWS: tuple[AnyKind, ...] = (
     Kind(
         "StorageClass",
         f"{_STORAGE}/v1",
-        "storageclasses",
         purpose="when and where volumes are provisioned",
         decoder=unshared(storage_objects.decode_storage_class),
         kept=kubernetes.STORAGE_CLASS,
@@ -103,7 +95,6 @@ VOLUME_KIND_ROWS: tuple[AnyKind, ...] = (
     Kind(
         "CSINode",
         f"{_STORAGE}/v1",
-        "csinodes",
         purpose="how many volumes a node can attach",
         decoder=unshared(storage_objects.decode_csi_node),
         kept=kubernetes.CSI_NODE,
@@ -112,7 +103,6 @@ VOLUME_KIND_ROWS: tuple[AnyKind, ...] = (
     Kind(
         "CSIDriver",
         f"{_STORAGE}/v1",
-        "csidrivers",
         purpose="whether a storage driver publishes its capacity",
         decoder=unshared(storage_objects.decode_csi_driver),
         kept=kubernetes.CSI_DRIVER,
@@ -121,7 +111,6 @@ VOLUME_KIND_ROWS: tuple[AnyKind, ...] = (
     Kind(
         "CSIStorageCapacity",
         f"{_STORAGE}/v1",
-        "csistoragecapacities",
         purpose="the free capacity for new volumes",
         decoder=unshared(storage_objects.decode_storage_capacity),
         kept=kubernetes.STORAGE_CAPACITY,
@@ -130,7 +119,6 @@ VOLUME_KIND_ROWS: tuple[AnyKind, ...] = (
     Kind(
         "VolumeAttachment",
         f"{_STORAGE}/v1",
-        "volumeattachments",
         purpose="which volumes are attached to which nodes",
         decoder=unshared(storage_objects.decode_attachment),
         kept=kubernetes.ATTACHMENT,

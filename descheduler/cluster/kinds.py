@@ -26,8 +26,7 @@ from descheduler.cluster.decoding.volcano import decode_volcano_job, decode_volc
 from descheduler.cluster.decoding.workload_objects import revision_decoder, workload_decoder
 from descheduler.cluster.hardware_kinds import DEVICE_KIND_ROWS, VOLUME_KIND_ROWS
 from descheduler.cluster.kept import kubernetes, schedulers
-from descheduler.cluster.kind import AnyKind, Kind, kind_key, unshared
-from descheduler.cluster.traces import Trace
+from descheduler.cluster.kind import AnyKind, Kind, Trace, kind_key, unshared
 
 __all__ = ["KINDS", "Kinds", "kind_of", "kinds_by_key"]
 
@@ -45,7 +44,6 @@ _TABLE: tuple[AnyKind, ...] = (
     Kind(
         "Node",
         "v1",
-        "nodes",
         purpose="allocatable resources, labels and taints",
         decoder=node_decoder,
         kept=kubernetes.NODE,
@@ -56,7 +54,6 @@ _TABLE: tuple[AnyKind, ...] = (
     Kind(
         "Pod",
         "v1",
-        "pods",
         purpose="running and pending pods, and their requests",
         decoder=pod_decoder,
         kept=kubernetes.POD,
@@ -66,7 +63,6 @@ _TABLE: tuple[AnyKind, ...] = (
     Kind(
         "Namespace",
         "v1",
-        "namespaces",
         purpose="the namespaces that a namespaceSelector selects, and whether one is being deleted",
         decoder=unshared(small_objects.decode_namespace),
         kept=kubernetes.NAMESPACE,
@@ -74,7 +70,6 @@ _TABLE: tuple[AnyKind, ...] = (
     Kind(
         "PersistentVolumeClaim",
         "v1",
-        "persistentvolumeclaims",
         purpose="the volumes of a pod, and their storage classes",
         decoder=unshared(storage_objects.decode_claim),
         kept=kubernetes.CLAIM,
@@ -83,7 +78,6 @@ _TABLE: tuple[AnyKind, ...] = (
     Kind(
         "PriorityClass",
         "scheduling.k8s.io/v1",
-        "priorityclasses",
         purpose="the value of a priority class",
         decoder=unshared(small_objects.decode_priority_class),
         kept=kubernetes.PRIORITY_CLASS,
@@ -91,7 +85,6 @@ _TABLE: tuple[AnyKind, ...] = (
     Kind(
         "PodDisruptionBudget",
         "policy/v1",
-        "poddisruptionbudgets",
         purpose="how many pods of an application can be disrupted",
         decoder=unshared(small_objects.decode_budget),
         kept=kubernetes.BUDGET,
@@ -100,7 +93,6 @@ _TABLE: tuple[AnyKind, ...] = (
     Kind(
         "ReplicaSet",
         "apps/v1",
-        "replicasets",
         purpose="the pod template and the number of replicas",
         decoder=workload_decoder("ReplicaSet"),
         kept=kubernetes.WORKLOAD,
@@ -109,7 +101,6 @@ _TABLE: tuple[AnyKind, ...] = (
     Kind(
         "Deployment",
         "apps/v1",
-        "deployments",
         purpose="the pod template and the number of replicas",
         decoder=workload_decoder("Deployment"),
         kept=kubernetes.WORKLOAD,
@@ -118,7 +109,6 @@ _TABLE: tuple[AnyKind, ...] = (
     Kind(
         "StatefulSet",
         "apps/v1",
-        "statefulsets",
         purpose="the pod template, the number of replicas and their order",
         decoder=workload_decoder("StatefulSet"),
         kept=kubernetes.STATEFUL_SET,
@@ -127,7 +117,6 @@ _TABLE: tuple[AnyKind, ...] = (
     Kind(
         "ReplicationController",
         "v1",
-        "replicationcontrollers",
         purpose="the pod template and the number of replicas",
         decoder=workload_decoder("ReplicationController"),
         kept=kubernetes.REPLICATION_CONTROLLER,
@@ -136,7 +125,6 @@ _TABLE: tuple[AnyKind, ...] = (
     Kind(
         "Job",
         "batch/v1",
-        "jobs",
         purpose="the pod template, and whether an evicted pod is created again",
         decoder=workload_decoder("Job"),
         kept=kubernetes.JOB,
@@ -145,7 +133,6 @@ _TABLE: tuple[AnyKind, ...] = (
     Kind(
         "DaemonSet",
         "apps/v1",
-        "daemonsets",
         purpose="the pod template, and the nodes that are to have a pod",
         decoder=workload_decoder("DaemonSet"),
         kept=kubernetes.DAEMON_SET,
@@ -153,7 +140,6 @@ _TABLE: tuple[AnyKind, ...] = (
     Kind(
         "ControllerRevision",
         "apps/v1",
-        "controllerrevisions",
         purpose="earlier pod templates of a StatefulSet",
         decoder=revision_decoder,
         kept=kubernetes.CONTROLLER_REVISION,
@@ -162,7 +148,6 @@ _TABLE: tuple[AnyKind, ...] = (
     Kind(
         "CloneSet",
         "apps.kruise.io/v1alpha1",
-        "clonesets",
         purpose="the pod template and the number of replicas",
         decoder=workload_decoder("CloneSet"),
         kept=kubernetes.WORKLOAD,
@@ -172,7 +157,6 @@ _TABLE: tuple[AnyKind, ...] = (
     Kind(
         "Service",
         "v1",
-        "services",
         purpose="the pods that are spread by default constraints",
         decoder=unshared(small_objects.decode_service),
         kept=kubernetes.SERVICE,
@@ -181,7 +165,6 @@ _TABLE: tuple[AnyKind, ...] = (
     Kind(
         "RuntimeClass",
         "node.k8s.io/v1",
-        "runtimeclasses",
         purpose="the overhead of a runtime, and the nodes that have it",
         decoder=unshared(small_objects.decode_runtime_class),
         kept=kubernetes.RUNTIME_CLASS,
@@ -189,7 +172,6 @@ _TABLE: tuple[AnyKind, ...] = (
     Kind(
         "LimitRange",
         "v1",
-        "limitranges",
         purpose="requests that a new pod gets by default",
         decoder=unshared(small_objects.decode_limit_range),
         kept=kubernetes.LIMIT_RANGE,
@@ -197,7 +179,6 @@ _TABLE: tuple[AnyKind, ...] = (
     Kind(
         "ResourceQuota",
         "v1",
-        "resourcequotas",
         purpose="whether the quota of a namespace allows one more pod",
         decoder=unshared(small_objects.decode_quota),
         kept=kubernetes.QUOTA,
@@ -205,7 +186,6 @@ _TABLE: tuple[AnyKind, ...] = (
     Kind(
         "PodMigrationJob",
         f"{_KOORDINATOR}/v1alpha1",
-        "podmigrationjobs",
         purpose="pods that are being migrated",
         decoder=unshared(decode_migration_job),
         kept=schedulers.MIGRATION_JOB,
@@ -234,7 +214,6 @@ _TABLE: tuple[AnyKind, ...] = (
     Kind(
         "NodeMetric",
         "slo.koordinator.sh/v1alpha1",
-        "nodemetrics",
         purpose="the usage of a node and its pods as Koordinator measures it",
         decoder=node_metric_decoder,
         kept=schedulers.NODE_METRIC,
@@ -244,7 +223,6 @@ _TABLE: tuple[AnyKind, ...] = (
     Kind(
         "NodeResourceTopology",
         "topology.node.k8s.io/v1alpha1",
-        "noderesourcetopologies",
         purpose="the CPUs of a node, and those to which no pod is pinned",
         decoder=unshared(decode_node_topology),
         kept=schedulers.NODE_TOPOLOGY,
@@ -256,7 +234,6 @@ _TABLE: tuple[AnyKind, ...] = (
     Kind(
         "Reservation",
         f"{_KOORDINATOR}/v1alpha1",
-        "reservations",
         purpose="resources that are reserved for later pods",
         decoder=reservation_decoder,
         kept=schedulers.RESERVATION,
@@ -266,7 +243,6 @@ _TABLE: tuple[AnyKind, ...] = (
     Kind(
         "Device",
         f"{_KOORDINATOR}/v1alpha1",
-        "devices",
         purpose="GPUs and other devices of a node",
         decoder=unshared(decode_device),
         kept=schedulers.DEVICE,
@@ -276,7 +252,6 @@ _TABLE: tuple[AnyKind, ...] = (
     Kind(
         "ElasticQuota",
         f"{_SCHEDULER_PLUGINS}/v1alpha1",
-        "elasticquotas",
         purpose="the minimum and maximum resources of a team",
         decoder=unshared(decode_elastic_quota),
         kept=schedulers.ELASTIC_QUOTA,
@@ -286,7 +261,6 @@ _TABLE: tuple[AnyKind, ...] = (
     Kind(
         "PodGroup",
         f"{_SCHEDULER_PLUGINS}/v1alpha1",
-        "podgroups",
         purpose="pods that are scheduled together or not at all",
         decoder=unshared(decode_pod_group),
         kept=schedulers.POD_GROUP,
@@ -296,7 +270,6 @@ _TABLE: tuple[AnyKind, ...] = (
     Kind(
         "PodGroup",
         f"{_VOLCANO}/v1beta1",
-        "podgroups",
         purpose="how many pods of a gang of Volcano have to run",
         decoder=unshared(decode_volcano_pod_group),
         kept=schedulers.POD_GROUP,
@@ -306,7 +279,6 @@ _TABLE: tuple[AnyKind, ...] = (
     Kind(
         "PodGroup",
         "scheduling.x-k8s.io/v1alpha1",
-        "podgroups",
         purpose="how many pods of a gang of scheduler-plugins have to run",
         decoder=unshared(decode_scheduler_plugins_pod_group),
         kept=schedulers.POD_GROUP,
@@ -316,7 +288,6 @@ _TABLE: tuple[AnyKind, ...] = (
     Kind(
         "PodGroup",
         "scheduling.k8s.io/v1beta1",
-        "podgroups",
         purpose="how many pods of a group of Kubernetes have to run, and whether they leave together only",
         decoder=unshared(decode_kubernetes_pod_group),
         kept=schedulers.KUBERNETES_POD_GROUP,
@@ -326,7 +297,6 @@ _TABLE: tuple[AnyKind, ...] = (
     Kind(
         "Job",
         "batch.volcano.sh/v1alpha1",
-        "jobs",
         purpose="what becomes of a job of Volcano when one of its pods is evicted",
         decoder=unshared(decode_volcano_job),
         kept=schedulers.VOLCANO_JOB,
@@ -336,7 +306,6 @@ _TABLE: tuple[AnyKind, ...] = (
     Kind(
         "Queue",
         f"{_VOLCANO}/v1beta1",
-        "queues",
         purpose="what a queue of Volcano deserves, and the most that it can hold",
         decoder=unshared(decode_volcano_queue),
         kept=schedulers.QUEUE,

@@ -1,27 +1,79 @@
-"""A snapshot, or a dump, from a live API server: each list at one version, pods and nodes in protobuf."""
+"""A snapshot, or a dump, from a live API server: each list at one version, pods and nodes in protobuf; usage samples
+from Prometheus, one query a request.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from datetime import datetime
 from typing import Protocol
+
+import msgspec
 
 from descheduler.cluster.begun_lists import Batch, MessageSource, message_lists
 from descheduler.cluster.builder import SnapshotBuilder
 from descheduler.cluster.dumps.write import DumpWriter
 from descheduler.cluster.kind import AnyKind
 from descheduler.cluster.loading import paused_gc
-from descheduler.cluster.messages.objects import MessageAdder
+from descheduler.cluster.pod_messages import MessageAdder
 from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import Snapshot, SnapshotError
+from descheduler.kube.client import KubeClient
 from descheduler.kube.errors import KindAbsent, KindForbidden, ListExpired, NotProtobuf
 from descheduler.kube.lists.begun import BegunLists
+from descheduler.kube.prometheus import PrometheusClient, read_prometheus_token, read_service_account_token
 from descheduler.model.kube_version import encodes_as_stream
 from descheduler.model.text.printable import printable
+from descheduler.model.text.urls import is_https
 from descheduler.transport.errors import AnswerBroken, ExchangeError, TransportError
 
-__all__ = ["Page", "PageSource", "dump_live", "read_live"]
+__all__ = ["Page", "PageSource", "dump_live", "read_live", "read_node_samples"]
+
+
+class NodeSamples(msgspec.Struct, frozen=True):
+    """Query → node name, or `namespace/name` of a pod → sample.
+
+    A query that failed has a sentence in `faults` instead.
+    """
+
+    by_query: Mapping[str, Mapping[str, float]]
+    faults: Mapping[str, str] = msgspec.field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+
+def read_node_samples(
+    client: KubeClient, url: str, queries: Iterable[str], *, token_secret: tuple[str, str] | None
+) -> NodeSamples:
+    """The samples of `queries` from the Prometheus server at `url`.
+
+    `token_secret` names the namespace and the Secret that hold the bearer token; without it the token of the service
+    account is used, where there is one, but never over plain http: it is not meant for whoever listens
+    there. A failure concerns only the strategy that asked, so none is raised.
+    """
+    by_query: dict[str, Mapping[str, float]] = {}
+    faults: dict[str, str] = {}
+    warnings: list[str] = []
+    try:
+        token = _token(client, url, token_secret)
+    except ExchangeError as error:
+        return NodeSamples({}, dict.fromkeys(queries, str(error)))
+    for query in dict.fromkeys(queries):
+        try:
+            answer = PrometheusClient(url, token).query(query)
+        except ExchangeError as error:
+            faults[query] = f"prometheus query {query!r}: {error}"
+            continue
+        by_query[query] = answer.by_node
+        warnings += answer.warnings
+    return NodeSamples(by_query, faults, tuple(warnings))
+
+
+def _token(client: KubeClient, url: str, token_secret: tuple[str, str] | None) -> str:
+    if token_secret is not None:
+        return read_prometheus_token(client, *token_secret)
+    return read_service_account_token() if is_https(url) else ""
+
 
 _MAX_RESTARTS = 3
 

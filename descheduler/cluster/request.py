@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
-from descheduler.cluster.kind import AnyKind
+from descheduler.cluster.kind import AnyKind, Trace
 from descheduler.cluster.kinds import KINDS, Kinds
-from descheduler.cluster.traces import Trace
 
 __all__ = ["SnapshotRequest"]
 

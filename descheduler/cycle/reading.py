@@ -66,7 +66,7 @@ def _version(git_version: str) -> KubeVersion | None:
 def _with_samples(
     snapshot: Snapshot, client: KubeClient, provider: MetricsProvider, queries: Sequence[str]
 ) -> Snapshot:
-    from descheduler.cluster.live_samples import read_node_samples
+    from descheduler.cluster.live import read_node_samples
 
     secret = provider.auth_token
     token_secret = None if secret is None else (secret.namespace, secret.name)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from descheduler.cycle.recent_moves import longest_window
-from descheduler.kube.config_map import ConfigMapStore
+from descheduler.kube.stored_object import ConfigMapStore
 from descheduler.plan.run_memory import RunMemory, RunMemoryError
 from descheduler.policy.plugin import Registry
 from descheduler.policy.types import Policy

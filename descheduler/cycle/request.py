@@ -7,8 +7,8 @@ from enum import Enum, auto
 
 import msgspec
 
+from descheduler.cluster.kind import TRACES_OF_SCHEDULERS
 from descheduler.cluster.request import SnapshotRequest
-from descheduler.cluster.traces import TRACES_OF_SCHEDULERS
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.eviction.placement_verification.placement_verification import landing_needs
 from descheduler.model.koordinator.node_metric import NODE_METRIC_KIND

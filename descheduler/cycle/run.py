@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec.structs import replace
 
-from descheduler.cluster.assumed import with_assumed
+from descheduler.cluster.objects import with_assumed
 from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import Snapshot, SnapshotError
 from descheduler.cycle.deciding.beyond_limits import with_beyond_in_time

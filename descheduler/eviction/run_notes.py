@@ -16,7 +16,7 @@ from descheduler.model.groups.disruption_budget import DisruptionBudget
 from descheduler.model.groups.gangs import pod_group_kind_of
 from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted
-from descheduler.model.text.int_or_percent import share_of
+from descheduler.model.text.numbers import share_of
 from descheduler.model.verdict import EvictionLimit, Reason
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.moves import Move, Refusal

@@ -11,8 +11,8 @@ from descheduler.eviction.placement_verification.scheduling_settings import Sche
 from descheduler.model.held_room import NOTHING_HELD, HeldRooms
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerConfiguration
-from descheduler.placement.landings.early_rooms import EarlyRooms
 from descheduler.placement.landings.landing import Landing
+from descheduler.placement.landings.openings import EarlyRooms
 from descheduler.placement.prover import LandingProver
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 from descheduler.plan.moves import Move, PodIdentity, identity_of

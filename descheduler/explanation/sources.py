@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from descheduler.cluster.assumed import with_assumed
 from descheduler.cluster.dumps.read import read_dump
+from descheduler.cluster.objects import with_assumed
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.cycle.options import ConnectionOptions
 from descheduler.cycle.plugins import REGISTRY

@@ -17,8 +17,7 @@ from descheduler.kube.errors import ApiError, credentials_refused
 from descheduler.kube.lists.body import comes_in_one_piece
 from descheduler.kube.lists.listing import ListPage, list_pages
 from descheduler.kube.lists.streamed import MessageBatch, list_messages, list_pieces
-from descheduler.kube.retry import RetryPolicy
-from descheduler.kube.token_bucket import TokenBucket
+from descheduler.kube.retry import RetryPolicy, TokenBucket
 from descheduler.transport.answer import RawResponse
 from descheduler.transport.bounded_body import SHORT_BYTES
 from descheduler.transport.errors import AnswerBroken, ExchangeError, TransportError, Withheld

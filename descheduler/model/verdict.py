@@ -8,7 +8,7 @@ import msgspec
 
 from descheduler.model.shard import WHOLE_CLUSTER, Shard
 from descheduler.model.text.counted import counted
-from descheduler.model.text.int_or_percent import share_of
+from descheduler.model.text.numbers import share_of
 
 __all__ = ["ACCEPTED", "BudgetRefusal", "EvictionLimit", "LimitReached", "Reason", "Verdict", "limit_reached", "refuse"]
 

@@ -15,8 +15,8 @@ from descheduler.model.annotations import JOB_INDEX_ANNOTATION, JOB_INDEX_FAILUR
 from descheduler.model.groups.workloads import JobFacts, StatefulSetFacts, Workload
 from descheduler.model.pod import Pod
 from descheduler.placement.landings.landing import Landing
-from descheduler.placement.replacements.controllers.job_failures import index_of
-from descheduler.placement.replacements.controllers.situation import is_living, ordinal_of
+from descheduler.placement.replacements.answer import is_living, ordinal_of
+from descheduler.placement.replacements.controllers.job import index_of
 from descheduler.placement.replacements.controllers.stateful_set import is_ordered
 from descheduler.placement.replacements.replacement import ReplacementMaker
 

@@ -27,8 +27,14 @@ from descheduler.placement.framework.scheduling_plugin import (
     renewal_by,
     shadow_cluster_of,
 )
-from descheduler.placement.landings.bookings import Booking, Considered, Decision
-from descheduler.placement.landings.candidates import CandidateMaker, LandingCandidate, evicted_before
+from descheduler.placement.landings.candidates import (
+    Booking,
+    CandidateMaker,
+    Considered,
+    Decision,
+    LandingCandidate,
+    evicted_before,
+)
 from descheduler.placement.landings.deciding import Decider
 from descheduler.placement.landings.landing import JointVerdict, Landing, LandingVerdict
 from descheduler.placement.landings.open_choices import FreePod
@@ -40,9 +46,9 @@ from descheduler.placement.plugins.table import PLUGINS
 from descheduler.placement.schedulers.row import SchedulerRow
 from descheduler.placement.schedulers.schedulers import Schedulers
 from descheduler.placement.schedulers.table import SCHEDULERS
+from descheduler.placement.shadow.follower import Changes
 from descheduler.placement.shadow.placement_forms import PlacementForms
 from descheduler.placement.shadow.shadow_cluster import NO_NODE, ShadowCluster
-from descheduler.placement.shadow.undo_log import Changes
 
 __all__ = ["LandingProver"]
 

@@ -16,9 +16,37 @@ from descheduler.policy.koordinator.descheduler_configuration import read_desche
 from descheduler.policy.plugin import Registry
 from descheduler.policy.types import Policy
 from descheduler.policy.upstream.descheduler_policy import empty_policy, read_descheduler_policy
-from descheduler.policy.upstream.type_meta import INTERNAL_VERSIONS, type_meta
 
 __all__ = ["LoadedPolicy", "inspect_policy", "load_policy"]
+
+_INTERNAL_VERSIONS = ("", "/", "descheduler/", "descheduler/__internal")
+"""Versions for which upstream decodes into its internal type, where no field has the documented name."""
+
+
+def _type_meta(checks: Checks, root: TreeNode) -> tuple[str, str] | None:
+    """`apiVersion` and `kind` of the document, empty when absent; None, with the problem recorded, for no strings.
+
+    These two keys alone count in any letter case, the last one said: Kubernetes finds out the kind of a document with
+    Go's own JSON decoder (`k8s.io/apimachinery` 0.36 `pkg/runtime/serializer/json/meta.go`). A key of YAML comes after
+    those that sort before it, since YAML is made JSON first.
+    """
+    api_version, kind = _text(checks, root, "apiVersion"), _text(checks, root, "kind")
+    return None if api_version is None or kind is None else (api_version, kind)
+
+
+def _text(checks: Checks, root: TreeNode, key: str) -> str | None:
+    members = root.value if isinstance(root.value, Mapping) else {}
+    spellings = [spelling for spelling in members if spelling.casefold() == key.casefold()]
+    text = ""
+    for spelling in sorted(spellings) if checks.load.document.form == "yaml" else spellings:
+        for node in (*members[spelling].earlier, members[spelling].node):
+            if isinstance(node.value, str):
+                text = node.value
+            elif node.value is not None:
+                checks.load.problem((spelling,), node.mark, f"expected a string, found {kind_of(node)}")
+                return None
+    return text
+
 
 _API_VERSION = "descheduler/v1alpha2"
 _OLD_API_VERSION = "descheduler/v1alpha1"
@@ -72,11 +100,11 @@ def _read(checks: Checks, registry: Registry) -> Policy | None:
     if root.value is not None and not isinstance(root.value, Mapping):
         checks.fail_load((), f"expected a policy object with apiVersion and kind, found {kind_of(root)}")
         return None
-    stated = type_meta(checks, root)
+    stated = _type_meta(checks, root)
     if stated is None:
         return None
     api_version, kind = stated
-    if api_version in INTERNAL_VERSIONS:
+    if api_version in _INTERNAL_VERSIONS:
         if kind in ("", "DeschedulerPolicy") and not _wants_fixes(root):
             return empty_policy(checks)
         checks.fail_load((), f"apiVersion is missing; add 'apiVersion: {_API_VERSION}'")

@@ -10,7 +10,7 @@ import msgspec
 
 from descheduler.documents.problems import shown
 from descheduler.model.selection.labels import LabelError, LabelSelector, selector_from_object
-from descheduler.model.text.int_or_percent import PERCENTAGE_PATTERN, is_percentage
+from descheduler.model.text.numbers import PERCENTAGE_PATTERN, is_percentage
 from descheduler.policy.plugin import ArgsProblem
 
 __all__ = [

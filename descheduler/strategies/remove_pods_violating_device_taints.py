@@ -12,7 +12,6 @@ from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.placement_verification.placement_verification import verification_args, version_of
 from descheduler.eviction.strategy_handle import StrategyHandle
-from descheduler.model.device_taints import TaintRules, listed_taints
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.resource_claims import (
@@ -23,6 +22,8 @@ from descheduler.model.resource_claims import (
     DeviceId,
     DeviceTaint,
     ResourceClaim,
+    TaintRules,
+    listed_taints,
 )
 from descheduler.model.selection.taints import NO_EXECUTE, NO_SCHEDULE, Taint, Tolerance, seconds_tolerated
 from descheduler.model.text.duration import later

@@ -188,7 +188,7 @@ class PreferredNodes:
 
     def __init__(self, nodes: Sequence[Node]) -> None:
         # numpy takes longer to import than validating a policy may
-        from descheduler.placement.shadow.node_terms import NodeTerms
+        from descheduler.placement.shadow.node_masks import NodeTerms
 
         self._terms = NodeTerms(nodes)
         self._best: dict[tuple[PreferredNodeTerm, ...], int] = {}

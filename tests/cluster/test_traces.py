@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from descheduler.cluster.kind import Trace, find_traces
 from descheduler.cluster.kinds import KINDS
-from descheduler.cluster.traces import Trace, find_traces
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from tests.builders import make_node, make_pod

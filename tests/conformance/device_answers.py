@@ -12,9 +12,9 @@ from descheduler.model.quantity import parse_quantity
 from descheduler.model.resource_claims import AllocationResult, ClaimAllocation, ClaimSpec
 from descheduler.model.selection.affinity import NodeSelectorTerm
 from descheduler.placement.framework.evaluation import PodEvaluation
-from descheduler.placement.plugins.dynamic_resources.claims.grants import ClaimLedger
+from descheduler.placement.plugins.dynamic_resources.grants import ClaimLedger
 from descheduler.placement.plugins.dynamic_resources.on_nodes import ClaimsOnNodes
-from descheduler.placement.plugins.dynamic_resources.reasons import DeviceFault
+from descheduler.placement.plugins.dynamic_resources.rules import DeviceFault
 from descheduler.placement.shadow.shadow_cluster import Placed, taken_from
 
 __all__ = [

@@ -14,9 +14,8 @@ from descheduler.cycle.plugins import REGISTRY
 from descheduler.documents.decode import Decoder
 from descheduler.documents.problems import PolicyError
 from descheduler.documents.source import read_document
-from descheduler.policy.effective import policy_to_document
+from descheduler.policy.effective import args_to_document, policy_to_document
 from descheduler.policy.load import inspect_policy
-from descheduler.policy.plain_values import args_to_document
 from descheduler.policy.plugin_args import ArgsReader
 from descheduler.policy.priority_thresholds import resolve_priority_thresholds
 

@@ -13,8 +13,8 @@ from msgspec.structs import replace
 from descheduler.cycle.options import RunOptions, RunResult
 from descheduler.cycle.remembering import KeptMemory, recall
 from descheduler.kube.client import KubeClient
-from descheduler.kube.config_map import ConfigMapStore
 from descheduler.kube.leases.settings import LeaseSettings
+from descheduler.kube.stored_object import ConfigMapStore
 from descheduler.migration.lease_settings import LeaseOptions
 from descheduler.plan.run_memory import RunMemory
 from descheduler.supervision import Watch

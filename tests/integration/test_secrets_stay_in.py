@@ -216,12 +216,12 @@ def test_defect_whose_text_holds_a_secret_shows_none(
         except KeyError as error:
             raise ValueError(f"Invalid header value b'Bearer {MARKER}-defect'") from error
 
-    monkeypatch.setattr("descheduler.cluster.live_samples.PrometheusClient.query", explode)
+    monkeypatch.setattr("descheduler.cluster.live.PrometheusClient.query", explode)
     code = world.run("--log-format", log_format)
 
     captured = capfd.readouterr()
     assert code == 1
-    assert "internal error: ValueError in descheduler.cluster.live_samples:" in captured.err
+    assert "internal error: ValueError in descheduler.cluster.live:" in captured.err
     assert_no_secret(world, captured)
 
 
@@ -273,7 +273,7 @@ def test_token_of_the_service_account_goes_to_prometheus_over_https_only(
     is_secure: bool,
     sent: str | None,
 ) -> None:
-    monkeypatch.setattr("descheduler.cluster.live_samples.read_service_account_token", lambda: f"{MARKER}-account")
+    monkeypatch.setattr("descheduler.cluster.live.read_service_account_token", lambda: f"{MARKER}-account")
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate.file))
     with FakeApi(certificate=certificate if is_secure else None) as prometheus:
         prometheus.prometheus = world.prometheus.prometheus

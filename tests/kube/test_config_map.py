@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from descheduler.kube.client import KubeClient
-from descheduler.kube.config_map import ConfigMapStore
 from descheduler.kube.errors import ApiError
+from descheduler.kube.stored_object import ConfigMapStore
 from descheduler.transport.errors import ExchangeError, TransportError
 from tests.integration.fake_api import FakeApi
 from tests.integration.fake_objects import CONFIG_MAPS

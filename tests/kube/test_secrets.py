@@ -5,7 +5,7 @@ import base64
 import pytest
 
 from descheduler.kube.client import KubeClient
-from descheduler.kube.secrets import read_prometheus_token
+from descheduler.kube.prometheus import read_prometheus_token
 from descheduler.transport.errors import ExchangeError
 from tests.integration.fake_api import FakeApi
 from tests.integration.faults import failure

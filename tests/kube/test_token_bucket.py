@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from descheduler.kube.token_bucket import TokenBucket
+from descheduler.kube.retry import TokenBucket
 
 
 class Clock:

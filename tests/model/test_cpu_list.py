@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from descheduler.model.text.cpu_list import cpu_list_text, parse_cpu_list
+from descheduler.model.text.numbers import cpu_list_text, parse_cpu_list
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from descheduler.model.device_taints import TaintRules, listed_taints
 from descheduler.model.resource_claims import (
     DeviceId,
     DeviceTaint,
@@ -15,6 +14,8 @@ from descheduler.model.resource_claims import (
     NodeReach,
     ResourceSlice,
     SliceDevice,
+    TaintRules,
+    listed_taints,
 )
 from tests.work_counts import num_calls
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from descheduler.model.text.int_or_percent import share_of
+from descheduler.model.text.numbers import share_of
 
 
 @pytest.mark.parametrize(

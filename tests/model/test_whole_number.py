@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from descheduler.model.text.whole_number import whole_number
+from descheduler.model.text.numbers import whole_number
 
 
 @pytest.mark.parametrize(

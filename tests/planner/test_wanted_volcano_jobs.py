@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from descheduler.cluster.assumed import with_assumed
-from descheduler.cluster.objects import snapshot_from_objects
+from descheduler.cluster.objects import snapshot_from_objects, with_assumed
 from descheduler.cluster.request import SnapshotRequest
 from descheduler.model.groups.volcano import VolcanoPodGroup
 from descheduler.planner.wanted_pods import WantedPodsError, objects_beside, pods_of_manifest

@@ -9,26 +9,21 @@ from sys import intern
 import msgspec
 
 from descheduler.cluster.decoding import wire
-from descheduler.cluster.decoding.annotations import AnnotationReader, decode_reservation
-from descheduler.cluster.decoding.block_cache import BlockCache, LastBlock
 from descheduler.cluster.decoding.blocks import (
+    AnnotationReader,
+    BlockCache,
+    LastBlock,
     decode_amounts,
     decode_features,
     decode_images,
     decode_labels,
     decode_owners,
+    decode_reservation,
 )
 from descheduler.cluster.decoding.pods.resizes import ResizeDecoder
-from descheduler.cluster.decoding.pods.specs import SpecDecoder
-from descheduler.cluster.decoding.pods.status import (
-    PodStatus,
-    StatusDecoder,
-    decode_conditions,
-    is_ready,
-)
-from descheduler.cluster.decoding.pods.volumes import PodVolumes, read_volumes
-from descheduler.cluster.decoding.times import set_time
-from descheduler.cluster.decoding.wire import ABSENT
+from descheduler.cluster.decoding.pods.specs import PodVolumes, SpecDecoder, read_volumes
+from descheduler.cluster.decoding.pods.status import PodStatus, StatusDecoder, decode_conditions, is_ready
+from descheduler.cluster.decoding.wire import ABSENT, PodPageWire, PodWire, set_time
 from descheduler.model.annotations import KNOWN_ANNOTATIONS, AnnotationKeys
 from descheduler.model.groups.volcano import COOLDOWN_KEY
 from descheduler.model.node import NODE_RESERVATION_ANNOTATION, Node
@@ -41,6 +36,7 @@ __all__ = [
     "Decoding",
     "NodeDecoder",
     "PodDecoder",
+    "PodPageReader",
     "PodParts",
     "ToldParts",
     "is_respecified",
@@ -303,3 +299,35 @@ def node_decoder(decoding: Decoding) -> Callable[[bytes], Node]:
 def _require_name(name: str) -> None:
     if not name:
         raise ValueError("metadata.name is missing")
+
+
+class PodPageReader:
+    """Makes the pods of a page as it is read, and adds them to `pods`.
+
+    A page is megabytes: what is read of a pod, and its bytes, would have left the processor's caches by the time that
+    the whole page is read, and coming back to them would take as long again as making the pod.
+    """
+
+    def __init__(self, decoder: PodDecoder, pods: list[Pod]) -> None:
+        class TakenPod(PodWire):
+            def __post_init__(self) -> None:
+                pod = decoder.decode(self)
+                if not pod.name:
+                    raise ValueError("metadata.name is missing")
+                pods.append(pod)
+                self.metadata = self.spec = self.status = None
+
+        self._decoder = decoder
+        self._pods = pods
+        self._read = msgspec.json.Decoder(PodPageWire[TakenPod]).decode
+
+    def read(self, page: bytes) -> PodPageWire[PodWire] | None:
+        """The list, its items spent; None, with nothing added, when it or one of its pods is malformed."""
+        num_before = len(self._pods)
+        try:
+            return self._read(page)
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            del self._pods[num_before:]
+            return None
+        finally:
+            self._decoder.forget()

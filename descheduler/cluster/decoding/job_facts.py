@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 
-from descheduler.cluster.decoding.times import set_time
-from descheduler.cluster.decoding.wire import ConditionWire, Int32, Int64, Wire
+from descheduler.cluster.decoding.wire import ConditionWire, Int32, Int64, Wire, set_time
 from descheduler.model.groups.workloads import DEFAULT_BACKOFF_LIMIT, FailureRule, JobFacts
-from descheduler.model.text.whole_number import whole_number
+from descheduler.model.text.numbers import whole_number
 
 __all__ = ["JobSpecWire", "JobStatusWire", "decode_job_facts", "replacement_policy"]
 

@@ -86,10 +86,6 @@ class _Status(Wire):
     used: msgspec.Raw = ABSENT
 
 
-class _Metadata(MetadataWire):
-    generation: Int64 | None = None
-
-
 class _ContainerUsage(Wire):
     usage: msgspec.Raw = ABSENT
 
@@ -106,7 +102,7 @@ class _SchedulingWire(Wire):
 class _Small(Wire):
     """Any small object: the fields of the kinds below do not clash."""
 
-    metadata: _Metadata | None = None
+    metadata: MetadataWire | None = None
     value: Int32 | None = None
     preemption_policy: str | None = None
     global_default: bool | None = None
@@ -121,9 +117,9 @@ class _Small(Wire):
 _decode_small = msgspec.json.Decoder(_Small).decode
 
 
-def _named(block: bytes) -> tuple[_Small, _Metadata, _Spec, _Status]:
+def _named(block: bytes) -> tuple[_Small, MetadataWire, _Spec, _Status]:
     wire = _decode_small(block)
-    return wire, wire.metadata or _Metadata(), wire.spec or _Spec(), wire.status or _Status()
+    return wire, wire.metadata or MetadataWire(), wire.spec or _Spec(), wire.status or _Status()
 
 
 def decode_namespace(block: bytes) -> Namespace:

@@ -14,9 +14,8 @@ from descheduler.cluster.decoding.blocks import (
     decode_quantity,
     decode_text,
 )
-from descheduler.cluster.decoding.times import set_time
-from descheduler.cluster.decoding.volume_blocks import ClaimSpecWire, is_managed_disk, requested_bytes
-from descheduler.cluster.decoding.wire import ABSENT, Int32, MetadataWire, Wire
+from descheduler.cluster.decoding.volume_blocks import ClaimSpecWire, DiskWire, is_managed_disk, requested_bytes
+from descheduler.cluster.decoding.wire import ABSENT, Int32, MetadataWire, ObjectReader, SpecReader, Wire, set_time
 from descheduler.model.annotations import (
     BETA_CLASS_ANNOTATION,
     BOUND_ANNOTATION,
@@ -57,34 +56,13 @@ class _PhaseWire(Wire):
     phase: str | None = None
 
 
-class _ClaimWire(Wire):
-    metadata: MetadataWire | None = None
-    spec: ClaimSpecWire | None = None
-    status: _PhaseWire | None = None
-
-
 class _NodeAffinityWire(Wire):
     required: msgspec.Raw = ABSENT
-
-
-class _ReferenceWire(Wire):
-    namespace: str | None = None
-    name: str | None = None
-    uid: str | None = None
 
 
 class _CsiSourceWire(Wire):
     driver: str | None = None
     volume_handle: str | None = None
-
-
-class _InTreeSourceWire(Wire):
-    """A source of a kind that Kubernetes once served itself: their fields do not clash."""
-
-    pd_name: str | None = None
-    volume_id: str | None = msgspec.field(default=None, name="volumeID")
-    disk_uri: str | None = msgspec.field(default=None, name="diskURI")
-    kind: str | None = None
 
 
 class _VolumeSpecWire(Wire):
@@ -94,19 +72,13 @@ class _VolumeSpecWire(Wire):
     storage_class_name: str | None = None
     volume_mode: str | None = None
     volume_attributes_class_name: str | None = None
-    claim_ref: _ReferenceWire | None = None
+    claim_ref: MetadataWire | None = None
     csi: _CsiSourceWire | None = None
-    gce_persistent_disk: _InTreeSourceWire | None = None
-    aws_elastic_block_store: _InTreeSourceWire | None = None
-    azure_disk: _InTreeSourceWire | None = None
-    cinder: _InTreeSourceWire | None = None
-    portworx_volume: _InTreeSourceWire | None = None
-
-
-class _VolumeWire(Wire):
-    metadata: MetadataWire | None = None
-    spec: _VolumeSpecWire | None = None
-    status: _PhaseWire | None = None
+    gce_persistent_disk: DiskWire | None = None
+    aws_elastic_block_store: DiskWire | None = None
+    azure_disk: DiskWire | None = None
+    cinder: DiskWire | None = None
+    portworx_volume: DiskWire | None = None
 
 
 class _TopologyRequirementWire(Wire):
@@ -138,19 +110,9 @@ class _CsiNodeSpecWire(Wire):
     drivers: list[_NodeDriverWire] | None = None
 
 
-class _CsiNodeWire(Wire):
-    metadata: MetadataWire | None = None
-    spec: _CsiNodeSpecWire | None = None
-
-
 class _CsiDriverSpecWire(Wire):
     storage_capacity: bool | None = None
     prevent_pod_scheduling_if_missing: bool | None = None
-
-
-class _CsiDriverWire(Wire):
-    metadata: MetadataWire | None = None
-    spec: _CsiDriverSpecWire | None = None
 
 
 class _CapacityWire(Wire):
@@ -176,18 +138,13 @@ class _AttachmentSpecWire(Wire):
     source: _AttachmentSourceWire | None = None
 
 
-class _AttachmentWire(Wire):
-    metadata: MetadataWire | None = None
-    spec: _AttachmentSpecWire | None = None
-
-
-_read_claim = msgspec.json.Decoder(_ClaimWire).decode
-_read_volume = msgspec.json.Decoder(_VolumeWire).decode
+_read_claim = ObjectReader(ClaimSpecWire, _PhaseWire)
+_read_volume = ObjectReader(_VolumeSpecWire, _PhaseWire)
 _read_class = msgspec.json.Decoder(_ClassWire).decode
-_read_csi_node = msgspec.json.Decoder(_CsiNodeWire).decode
-_read_csi_driver = msgspec.json.Decoder(_CsiDriverWire).decode
+_read_csi_node = SpecReader(_CsiNodeSpecWire)
+_read_csi_driver = SpecReader(_CsiDriverSpecWire)
 _read_capacity = msgspec.json.Decoder(_CapacityWire).decode
-_read_attachment = msgspec.json.Decoder(_AttachmentWire).decode
+_read_attachment = SpecReader(_AttachmentSpecWire)
 
 
 def _text(annotations: Mapping[str, msgspec.Raw], key: str) -> str:
@@ -201,8 +158,7 @@ def _class_name(annotations: Mapping[str, msgspec.Raw], stated: str | None) -> s
 
 def decode_claim(block: bytes) -> PersistentVolumeClaim:
     """One PersistentVolumeClaim."""
-    wire = _read_claim(block)
-    metadata, spec, status = wire.metadata or MetadataWire(), wire.spec or ClaimSpecWire(), wire.status or _PhaseWire()
+    metadata, spec, status = _read_claim(block)
     annotations = metadata.annotations or {}
     volume_name = spec.volume_name or ""
     controllers = [owner.uid for owner in decode_owners(bytes(metadata.owner_references)) if owner.controller]
@@ -227,8 +183,7 @@ def decode_claim(block: bytes) -> PersistentVolumeClaim:
 
 def decode_volume(block: bytes) -> PersistentVolume:
     """One PersistentVolume."""
-    wire = _read_volume(block)
-    metadata, spec = wire.metadata or MetadataWire(), wire.spec or _VolumeSpecWire()
+    metadata, spec, status = _read_volume(block)
     annotations = metadata.annotations or {}
     claim = spec.claim_ref
     labels = decode_labels(bytes(metadata.labels))
@@ -242,7 +197,7 @@ def decode_volume(block: bytes) -> PersistentVolume:
         storage_class=_class_name(annotations, spec.storage_class_name),
         volume_mode=spec.volume_mode or FILESYSTEM,
         attributes_class=spec.volume_attributes_class_name or "",
-        phase=(wire.status.phase if wire.status else None) or "",
+        phase=status.phase or "",
         is_deleting=metadata.deletion_timestamp is not None,
         claim_ref=ClaimReference(claim.namespace or "", claim.name or "", claim.uid or "") if claim else None,
         csi_driver=driver,
@@ -251,7 +206,7 @@ def decode_volume(block: bytes) -> PersistentVolume:
     )
 
 
-_IN_TREE: Mapping[str, Callable[[_VolumeSpecWire], _InTreeSourceWire | None]] = {
+_IN_TREE: Mapping[str, Callable[[_VolumeSpecWire], DiskWire | None]] = {
     "kubernetes.io/gce-pd": lambda spec: spec.gce_persistent_disk,
     "kubernetes.io/aws-ebs": lambda spec: spec.aws_elastic_block_store,
     "kubernetes.io/azure-disk": lambda spec: spec.azure_disk,
@@ -272,7 +227,7 @@ def _csi_source(spec: _VolumeSpecWire, labels: Mapping[str, str]) -> tuple[str, 
     return "", "", ""
 
 
-def _handle(source: _InTreeSourceWire, labels: Mapping[str, str]) -> str:
+def _handle(source: DiskWire, labels: Mapping[str, str]) -> str:
     """What the driver calls the volume; empty for one that it does not serve."""
     if source.pd_name:
         return gce_handle(source.pd_name, zones_of(labels))
@@ -301,20 +256,17 @@ def decode_storage_class(block: bytes) -> StorageClass:
 
 def decode_csi_node(block: bytes) -> CSINode:
     """One CSINode."""
-    wire = _read_csi_node(block)
-    drivers = (wire.spec.drivers if wire.spec else None) or ()
-    limits = {driver.name or "": driver.allocatable.count if driver.allocatable else None for driver in drivers}
-    metadata = wire.metadata or MetadataWire()
+    metadata, spec = _read_csi_node(block)
+    limits = {each.name or "": each.allocatable.count if each.allocatable else None for each in spec.drivers or ()}
     migrated = _text(metadata.annotations or {}, MIGRATED_PLUGINS_ANNOTATION)
     return CSINode(metadata.name or "", limits, frozenset(filter(None, migrated.split(","))))
 
 
 def decode_csi_driver(block: bytes) -> CSIDriver:
     """One CSIDriver."""
-    wire = _read_csi_driver(block)
-    spec = wire.spec or _CsiDriverSpecWire()
+    metadata, spec = _read_csi_driver(block)
     return CSIDriver(
-        (wire.metadata or MetadataWire()).name or "",
+        metadata.name or "",
         tracks_capacity=bool(spec.storage_capacity),
         is_required=bool(spec.prevent_pod_scheduling_if_missing),
     )
@@ -340,12 +292,11 @@ def _whole(nano: int | None) -> int | None:
 
 def decode_attachment(block: bytes) -> VolumeAttachment:
     """One VolumeAttachment."""
-    wire = _read_attachment(block)
-    spec = wire.spec or _AttachmentSpecWire()
+    metadata, spec = _read_attachment(block)
     source = spec.source or _AttachmentSourceWire()
     inline = (source.inline_volume_spec.csi if source.inline_volume_spec else None) or _CsiSourceWire()
     return VolumeAttachment(
-        name=(wire.metadata or MetadataWire()).name or "",
+        name=metadata.name or "",
         attacher=spec.attacher or "",
         node_name=spec.node_name or "",
         volume_name=source.persistent_volume_name or "",

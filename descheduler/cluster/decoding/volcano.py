@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from descheduler.cluster.decoding.annotations import AnnotationReader
-from descheduler.cluster.decoding.blocks import decode_labels, decode_owners, decode_quantities
-from descheduler.cluster.decoding.times import set_time
-from descheduler.cluster.decoding.wire import ABSENT, Int32, MetadataWire, Wire
+from descheduler.cluster.decoding.blocks import AnnotationReader, decode_labels, decode_owners, decode_quantities
+from descheduler.cluster.decoding.wire import ABSENT, Int32, ObjectReader, Wire, set_time
 from descheduler.model.annotations import AnnotationKeys
 from descheduler.model.groups.volcano import (
     VOLCANO_ANNOTATIONS,
@@ -70,20 +68,13 @@ class _Status(Wire):
     conditions: list[_Condition] | None = None
 
 
-class _Object(Wire):
-    metadata: MetadataWire | None = None
-    spec: _Spec | None = None
-    status: _Status | None = None
-
-
-_decode = msgspec.json.Decoder(_Object).decode
+_read = ObjectReader(_Spec, _Status)
 _annotations = AnnotationReader(AnnotationKeys(VOLCANO_ANNOTATIONS))
 
 
 def decode_volcano_pod_group(block: bytes) -> VolcanoPodGroup:
     """One PodGroup of `scheduling.volcano.sh`."""
-    wire = _decode(block)
-    metadata, spec, status = wire.metadata or MetadataWire(), wire.spec or _Spec(), wire.status or _Status()
+    metadata, spec, status = _read(block)
     return VolcanoPodGroup(
         namespace=metadata.namespace or "",
         name=metadata.name or "",
@@ -106,8 +97,7 @@ def decode_volcano_pod_group(block: bytes) -> VolcanoPodGroup:
 
 def decode_volcano_queue(block: bytes) -> VolcanoQueue:
     """One Queue."""
-    wire = _decode(block)
-    metadata, spec = wire.metadata or MetadataWire(), wire.spec or _Spec()
+    metadata, spec, status = _read(block)
     return VolcanoQueue(
         name=metadata.name or "",
         uid=metadata.uid or "",
@@ -120,7 +110,7 @@ def decode_volcano_queue(block: bytes) -> VolcanoQueue:
         deserved=decode_quantities(bytes(spec.deserved)),
         reclaimable=spec.reclaimable is not False,
         parent=spec.parent or "",
-        state=(wire.status or _Status()).state or "",
+        state=status.state or "",
         node_groups=(spec.affinity or _Affinity()).node_groups(),
     )
 
@@ -152,21 +142,14 @@ class _JobStatus(Wire):
     retry_count: Int32 | None = None
 
 
-class _Job(Wire):
-    metadata: MetadataWire | None = None
-    spec: _JobSpec | None = None
-    status: _JobStatus | None = None
-
-
 _MAX_RETRY = 3
 """What the webhook of Volcano sets."""
-_decode_job = msgspec.json.Decoder(_Job).decode
+_read_job = ObjectReader(_JobSpec, _JobStatus)
 
 
 def decode_volcano_job(block: bytes) -> VolcanoJob:
     """One Job of `batch.volcano.sh`."""
-    wire = _decode_job(block)
-    metadata, spec, status = wire.metadata or MetadataWire(), wire.spec or _JobSpec(), wire.status or _JobStatus()
+    metadata, spec, status = _read_job(block)
     tasks = {task.name or "": VolcanoTask(task.replicas, _policies(task.policies)) for task in spec.tasks or ()}
     return VolcanoJob(
         kind="Job",

@@ -55,8 +55,8 @@ class _ImageWire(Wire):
     reference: str | None = None
 
 
-class _DiskWire(Wire):
-    """An inline disk of any kind: their fields do not clash."""
+class DiskWire(Wire):
+    """A disk of any kind that a pod or a volume states itself: their fields do not clash."""
 
     pd_name: str | None = None
     volume_id: str | None = msgspec.field(default=None, name="volumeID")
@@ -71,7 +71,7 @@ class _DiskWire(Wire):
 
 _decode_ephemeral = msgspec.json.Decoder(_EphemeralWire | None).decode
 _decode_image = msgspec.json.Decoder(_ImageWire | None).decode
-_decode_disk = msgspec.json.Decoder(_DiskWire | None).decode
+_decode_disk = msgspec.json.Decoder(DiskWire | None).decode
 
 
 def requested_bytes(spec: ClaimSpecWire) -> int:
@@ -137,5 +137,5 @@ def is_managed_disk(kind: str | None) -> bool:
     return kind is None or kind.lower() == "managed"
 
 
-def _disk(raw: msgspec.Raw) -> _DiskWire | None:
+def _disk(raw: msgspec.Raw) -> DiskWire | None:
     return None if raw is ABSENT else _decode_disk(bytes(raw))

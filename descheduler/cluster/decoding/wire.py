@@ -22,10 +22,23 @@ __all__ = [
     "MetadataWire",
     "NodeWire",
     "ObjectHeader",
+    "ObjectReader",
     "PodPageWire",
     "PodWire",
+    "SpecReader",
     "StatusWire",
+    "set_time",
 ]
+
+
+def set_time(moment: datetime | None) -> datetime | None:
+    """`moment`, or None for the zero time of Go. Raises ValueError when the zone is missing."""
+    if moment is None or moment.year == 1:
+        return None
+    if moment.tzinfo is None:
+        raise ValueError(f"time {moment.isoformat()!r} has no zone: write 2026-01-02T15:04:05Z")
+    return moment
+
 
 Item = TypeVar("Item", covariant=True)
 
@@ -55,6 +68,45 @@ class MetadataWire(Wire):
     labels: msgspec.Raw = ABSENT
     annotations: dict[str, msgspec.Raw] | None = None
     owner_references: msgspec.Raw = ABSENT
+
+
+SpecT = TypeVar("SpecT", bound=Wire)
+StatusT = TypeVar("StatusT", bound=Wire)
+
+
+class _SpecifiedWire(Wire, Generic[SpecT]):
+    metadata: MetadataWire | None = None
+    spec: SpecT | None = None
+
+
+class _ReportedWire(_SpecifiedWire[SpecT], Generic[SpecT, StatusT]):
+    status: StatusT | None = None
+
+
+class SpecReader(Generic[SpecT]):
+    """Reads an object for its metadata and its spec, empty ones where it has none. Modules make it when imported."""
+
+    def __init__(self, spec: type[SpecT]) -> None:
+        self._spec = spec
+        self._decode = msgspec.json.Decoder(_SpecifiedWire[spec]).decode  # type: ignore[valid-type] # made for each
+
+    def __call__(self, block: bytes) -> tuple[MetadataWire, SpecT]:
+        """Raises msgspec.DecodeError."""
+        wire = self._decode(block)
+        return wire.metadata or MetadataWire(), wire.spec or self._spec()
+
+
+class ObjectReader(Generic[SpecT, StatusT]):
+    """As `SpecReader`, with the status."""
+
+    def __init__(self, spec: type[SpecT], status: type[StatusT]) -> None:
+        self._spec, self._status = spec, status
+        self._decode = msgspec.json.Decoder(_ReportedWire[spec, status]).decode  # type: ignore[valid-type] # as above
+
+    def __call__(self, block: bytes) -> tuple[MetadataWire, SpecT, StatusT]:
+        """Raises msgspec.DecodeError."""
+        wire = self._decode(block)
+        return wire.metadata or MetadataWire(), wire.spec or self._spec(), wire.status or self._status()
 
 
 class ContainerWire(Wire):

@@ -17,12 +17,12 @@ from descheduler.cluster.decoding.job_facts import (
 )
 from descheduler.cluster.decoding.pods.defaults import TemplateSpecWire, set_pod_defaults
 from descheduler.cluster.decoding.volume_blocks import ClaimTemplateWire, claim_template
-from descheduler.cluster.decoding.wire import ABSENT, Int32, Int64, MetadataWire, PodWire, Wire
+from descheduler.cluster.decoding.wire import ABSENT, Int32, Int64, MetadataWire, ObjectReader, PodWire, Wire
 from descheduler.model.annotations import REVISION_ANNOTATION
 from descheduler.model.groups.workloads import PodRevision, StatefulSetFacts, Workload
 from descheduler.model.pod import Pod
 from descheduler.model.selection.labels import NOTHING, LabelSelector, Requirement
-from descheduler.model.text.whole_number import whole_number
+from descheduler.model.text.numbers import whole_number
 
 __all__ = ["revision_decoder", "workload_decoder"]
 
@@ -35,12 +35,6 @@ class _WorkloadSpecWire(Wire):
 
 class _StatusWire(Wire):
     observed_generation: Int64 | None = None
-
-
-class _WorkloadWire(Wire):
-    metadata: MetadataWire | None = None
-    spec: _WorkloadSpecWire | None = None
-    status: _StatusWire | None = None
 
 
 class _JobWire(Wire):
@@ -109,7 +103,7 @@ class _RevisionWire(Wire):
     revision: Int64 | None = None
 
 
-_read_workload = msgspec.json.Decoder(_WorkloadWire).decode
+_read_workload = ObjectReader(_WorkloadSpecWire, _StatusWire)
 _read_job = msgspec.json.Decoder(_JobWire).decode
 _read_set = msgspec.json.Decoder(_SetWire).decode
 _read_revision = msgspec.json.Decoder(_RevisionWire).decode
@@ -134,8 +128,7 @@ def _bare_workload(kind: str) -> Callable[[bytes], Workload]:
     with_facts = _FACTS.get(kind)
 
     def decode(block: bytes) -> Workload:
-        wire = _read_workload(block)
-        metadata, spec = wire.metadata or MetadataWire(), wire.spec or _WorkloadSpecWire()
+        metadata, spec, status = _read_workload(block)
         replicas = spec.parallelism if kind == "Job" else spec.replicas
         workload = Workload(
             kind=kind,
@@ -147,7 +140,7 @@ def _bare_workload(kind: str) -> Callable[[bytes], Workload]:
             selector=_selector(kind, bytes(spec.selector)),
             revision=_revision(metadata),
             is_deleting=metadata.deletion_timestamp is not None,
-            is_unseen=_is_unseen(metadata, wire.status or _StatusWire()),
+            is_unseen=_is_unseen(metadata, status),
         )
         return workload if with_facts is None else with_facts(workload, block)
 

@@ -16,15 +16,13 @@ from typing import BinaryIO, Literal
 
 from descheduler.cluster.budget_counts import with_counted_budgets
 from descheduler.cluster.builder import SnapshotBuilder
-from descheduler.cluster.dumps.chunks import LineReader, read_chunks
-from descheduler.cluster.dumps.format import DumpHeader, DumpTrailer, read_marker
+from descheduler.cluster.dumps.chunks import DumpHeader, DumpTrailer, LineReader, read_chunks, read_marker
 from descheduler.cluster.dumps.json_pieces import MAX_OBJECT_BYTES, WAY_OUT, read_json
 from descheduler.cluster.dumps.yaml_pieces import read_yaml
-from descheduler.cluster.kind import AnyKind
+from descheduler.cluster.kind import AnyKind, find_traces
 from descheduler.cluster.loading import paused_gc
 from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import DumpError, Snapshot, SnapshotError
-from descheduler.cluster.traces import find_traces
 from descheduler.documents.json_values import is_json
 from descheduler.model.text.counted import counted
 from descheduler.model.text.printable import printable

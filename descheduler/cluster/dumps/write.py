@@ -14,10 +14,9 @@ from typing import BinaryIO
 
 import msgspec
 
-from descheduler.cluster.decoding.deep_objects import deep_object_in
-from descheduler.cluster.dumps.format import API_VERSION, DumpHeader, DumpTrailer
-from descheduler.cluster.kept.pods import VOLUME
-from descheduler.cluster.kept.shapes import ByName, Leaf, Shape
+from descheduler.cluster.decoding.culprit import deep_object_in
+from descheduler.cluster.dumps.chunks import API_VERSION, DumpHeader, DumpTrailer
+from descheduler.cluster.kept.shapes import VOLUME, ByName, Leaf, Shape
 from descheduler.cluster.kind import AnyKind
 from descheduler.cluster.snapshot import SnapshotError
 from descheduler.model.annotations import KNOWN_ANNOTATIONS, AnnotationKeys

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from descheduler.cluster.kept.pods import (
+from descheduler.cluster.kept.shapes import (
     CLAIM_SPEC,
     CLAIM_TEMPLATE,
     NODE_SELECTOR,
@@ -11,8 +11,12 @@ from descheduler.cluster.kept.pods import (
     POD_TEMPLATE,
     SELECTOR,
     TOLERATIONS,
+    ByName,
+    Fields,
+    Leaf,
+    an_object,
+    scalars,
 )
-from descheduler.cluster.kept.shapes import ByName, Fields, Leaf, an_object, scalars
 
 __all__ = [
     "ATTACHMENT",

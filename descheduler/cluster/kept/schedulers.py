@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from descheduler.cluster.kept.pods import POD_SPEC, SELECTOR
-from descheduler.cluster.kept.shapes import Fields, Leaf, an_object, scalars
+from descheduler.cluster.kept.shapes import POD_SPEC, SELECTOR, Fields, Leaf, an_object, scalars
 
 __all__ = [
     "DEVICE",

@@ -13,9 +13,9 @@ from msgspec.structs import replace
 
 from descheduler.cycle.options import ConnectionOptions
 from descheduler.kube.client import KubeClient, connect
-from descheduler.kube.config_map import ConfigMapStore
 from descheduler.kube.errors import ApiError
 from descheduler.kube.leases.settings import own_namespace
+from descheduler.kube.stored_object import ConfigMapStore
 from descheduler.migration.lease_settings import LeaseOptions, lease_settings
 from descheduler.policy.types import Policy
 from descheduler.report.outcome.status_document import RunSummary, StatusDocument, StatusError

@@ -18,7 +18,7 @@ from descheduler.eviction.undo import NOTHING_DONE, Undo
 from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted
 from descheduler.model.text.duration import format_duration
-from descheduler.model.text.int_or_percent import share_of
+from descheduler.model.text.numbers import share_of
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.plan.bundles import Bundle, Candidate
 from descheduler.plan.moves import Move

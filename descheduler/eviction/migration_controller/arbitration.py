@@ -14,6 +14,7 @@ from descheduler.eviction.migration_controller.args import MigrationControllerAr
 from descheduler.eviction.migration_controller.migrating_pods import MigratingPods
 from descheduler.eviction.migration_controller.object_limiter import ObjectLimiter
 from descheduler.eviction.migration_controller.pod_checks import PodChecks
+from descheduler.model.koordinator.classes import Importance, importance
 from descheduler.model.koordinator.eviction_annotations import CREATED_BY_ANNOTATION
 from descheduler.model.koordinator.migration_job import (
     JobConditionType,
@@ -23,7 +24,6 @@ from descheduler.model.koordinator.migration_job import (
     JobStatus,
     MigrationJob,
 )
-from descheduler.model.koordinator.pod_order import Importance, importance
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Verdict
 

@@ -21,7 +21,7 @@ from descheduler.eviction.request_check import Allowance, allowance_by_pod, alwa
 from descheduler.model.groups.workloads import Workload
 from descheduler.model.pod import Owner, Pod
 from descheduler.model.text.counted import counted
-from descheduler.model.text.int_or_percent import share_of
+from descheduler.model.text.numbers import share_of
 from descheduler.model.verdict import Reason, Verdict, refuse
 
 __all__ = ["MigrationLimits"]

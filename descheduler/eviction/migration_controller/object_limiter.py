@@ -14,7 +14,7 @@ from descheduler.eviction.pod_counts import pods_for
 from descheduler.eviction.request_check import Allowance, allowance_by_pod, always
 from descheduler.eviction.undo import Undo
 from descheduler.model.pod import Pod
-from descheduler.model.text.int_or_percent import share_of
+from descheduler.model.text.numbers import share_of
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.plan.moves import Move
 

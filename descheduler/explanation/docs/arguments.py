@@ -13,7 +13,7 @@ import msgspec
 from descheduler.documents.fields import Fields
 from descheduler.explanation.docs.source import attribute_docs
 from descheduler.model.text.duration import format_duration
-from descheduler.policy.plain_values import args_to_document
+from descheduler.policy.effective import args_to_document
 from descheduler.policy.shared_args import WITHOUT_EFFECT, Percentage
 
 __all__ = ["PluginArgument", "argument_docs", "default_json", "part_of", "parts_of", "type_words"]

@@ -21,8 +21,9 @@ from descheduler.explanation.docs.plugins import purpose_of
 from descheduler.explanation.docs.source import attribute_docs, docstring, paragraphs
 from descheduler.explanation.explaining import explanation_type
 from descheduler.model.text.duration import DURATION_PATTERN
-from descheduler.policy.koordinator import descheduler_configuration, plugin_sets
-from descheduler.policy.plain_values import plain_value
+from descheduler.policy.effective import plain_value
+from descheduler.policy.koordinator import descheduler_configuration
+from descheduler.policy.koordinator.profile import POINTS, KoordinatorPluginsSection
 from descheduler.policy.plugin import ExtensionPoint, PluginSpec, Registry
 from descheduler.policy.plugin_args import PluginConfigSection
 from descheduler.policy.upstream import descheduler_policy, profile
@@ -88,7 +89,7 @@ def _upstream() -> JsonObject:
 
 def _koordinator() -> JsonObject:
     parts = _Parts(_KOORDINATOR, REGISTRY)
-    for key, points in plugin_sets.POINTS.items():
+    for key, points in POINTS.items():
         parts.sets[key] = parts.plugin_set(_names(REGISTRY, points), _by_reference)
     parts.add_document(descheduler_configuration.DeschedulerConfigurationSection)
     return parts.definitions
@@ -146,7 +147,7 @@ class _Parts:
         return {"type": ["object", "null"], "properties": properties, "additionalProperties": False}
 
     def _field(self, cls: type[msgspec.Struct], field: inspect.Field) -> JsonObject:
-        if cls in (profile.PluginsSection, plugin_sets.KoordinatorPluginsSection):
+        if cls in (profile.PluginsSection, KoordinatorPluginsSection):
             return dict(self.sets[field.encode_name])
         return self._type(field.type)
 

@@ -25,7 +25,7 @@ from descheduler.placement.framework.extension_points import ScoreError
 from descheduler.placement.framework.refused_node import RefusedNode
 from descheduler.placement.framework.scheduler_model import SchedulerModel
 from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin
-from descheduler.placement.plugins.reservation.cycle_state import RESERVATION, state_of
+from descheduler.placement.plugins.reservation.ledgers import RESERVATION, state_of
 from descheduler.placement.plugins.table import PLUGINS
 from descheduler.placement.schedulers.schedulers import Schedulers
 from descheduler.placement.shadow.shadow_cluster import Company, ShadowCluster

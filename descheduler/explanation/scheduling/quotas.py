@@ -12,10 +12,14 @@ from descheduler.model.text.amounts import amount_text
 from descheduler.model.text.printable import printable
 from descheduler.placement.framework.refused_node import Configured
 from descheduler.placement.plugins.elastic_quota.admission import QuotaAdmission
-from descheduler.placement.plugins.elastic_quota.args import BUILT_IN_MAX, ElasticQuotaArgs
-from descheduler.placement.plugins.elastic_quota.elastic_quota import ElasticQuotaPlugin, make_admission
+from descheduler.placement.plugins.elastic_quota.elastic_quota import (
+    BUILT_IN_MAX,
+    ElasticQuotaArgs,
+    ElasticQuotaPlugin,
+    make_admission,
+)
 from descheduler.placement.plugins.elastic_quota.quota_forest import QuotaPlace
-from descheduler.placement.plugins.elastic_quota.units import capped
+from descheduler.placement.plugins.elastic_quota.quota_tree import capped
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 from descheduler.report.tables.table_style import TableStyle
 

@@ -17,8 +17,7 @@ from descheduler.model.pod import Pod
 from descheduler.model.resource_claims import SLICE_KIND
 from descheduler.model.text.amounts import short_amounts_text
 from descheduler.model.text.printable import printable
-from descheduler.placement.plugins.device_share.devices.device_cache import DeviceCache
-from descheduler.placement.plugins.device_share.devices.device_state import DeviceState
+from descheduler.placement.plugins.device_share.device_state import DeviceCache, DeviceState
 from descheduler.placement.plugins.device_share.requests import RequestError, device_requests
 from descheduler.placement.plugins.reservation.holdings import Holdings
 from descheduler.report.document import PodReference

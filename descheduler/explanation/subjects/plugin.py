@@ -25,7 +25,7 @@ from descheduler.placement.configuration.kube_scheduler.profile import Scheduler
 from descheduler.placement.plugins.table import PLUGINS
 from descheduler.plan.facts import NearestValue
 from descheduler.plan.staying import staying_pods
-from descheduler.policy.plain_values import args_to_document
+from descheduler.policy.effective import args_to_document
 from descheduler.policy.plugin import Registry
 from descheduler.policy.types import Policy, Profile
 from descheduler.report.facts import ReportedFacts, facts_of

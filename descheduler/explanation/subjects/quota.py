@@ -23,8 +23,11 @@ from descheduler.explanation.scheduling.quotas import (
 from descheduler.model.koordinator.elastic_quota import ROOT_QUOTA
 from descheduler.model.text.amounts import amount_of, amount_text
 from descheduler.model.text.printable import printable
-from descheduler.placement.plugins.elastic_quota.args import ElasticQuotaArgs
-from descheduler.placement.plugins.elastic_quota.elastic_quota import ElasticQuotaPlugin, make_admission
+from descheduler.placement.plugins.elastic_quota.elastic_quota import (
+    ElasticQuotaArgs,
+    ElasticQuotaPlugin,
+    make_admission,
+)
 from descheduler.placement.plugins.elastic_quota.quota_forest import QuotaForest, QuotaPlace
 from descheduler.placement.plugins.elastic_quota.quota_tree import NO_PARENT
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster

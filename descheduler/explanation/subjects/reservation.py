@@ -23,11 +23,10 @@ from descheduler.model.text.amounts import amount_text, amounts_text, short_amou
 from descheduler.model.text.counted import counted
 from descheduler.model.text.printable import printable
 from descheduler.placement.plugins.helper.node_selector_words import requirement_text
-from descheduler.placement.plugins.reservation.cycle_state import RESERVATION
 from descheduler.placement.plugins.reservation.held_devices import devices_of
 from descheduler.placement.plugins.reservation.holdings import HeldReservation, Holdings
-from descheduler.placement.plugins.reservation.matching import OwnerMatch, match
-from descheduler.placement.plugins.reservation.pod_protocol import request_of
+from descheduler.placement.plugins.reservation.ledgers import RESERVATION
+from descheduler.placement.plugins.reservation.pod_protocol import OwnerMatch, match, request_of
 from descheduler.placement.plugins.taint_toleration import taint_text
 from descheduler.placement.shadow.node_table import amount
 from descheduler.report.document import PodReference

@@ -18,8 +18,7 @@ from descheduler.kube.authentication.credentials import (
     read_token_file,
 )
 from descheduler.kube.authentication.exec_plugin import ExecPlugin, ExecStatus
-from descheduler.kube.authentication.kubeconfig_file import ChosenContext
-from descheduler.kube.authentication.kubeconfig_types import ClusterBody, Exec
+from descheduler.kube.authentication.kubeconfig_file import ChosenContext, ClusterBody, Exec
 from descheduler.model.text.urls import SplitUrl, basic_authorization, is_https
 from descheduler.transport.errors import SettingsError
 from descheduler.transport.header_values import bearer

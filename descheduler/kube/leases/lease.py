@@ -18,8 +18,15 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from descheduler.kube.background import BackgroundCalls
-from descheduler.kube.leases.claim import CLOCK_ALLOWANCE_SECONDS, Claim, believable_seconds, shown_holder, weigh_claim
-from descheduler.kube.leases.held_lease import HeldLease, Renewal
+from descheduler.kube.leases.held_lease import (
+    CLOCK_ALLOWANCE_SECONDS,
+    Claim,
+    HeldLease,
+    Renewal,
+    believable_seconds,
+    shown_holder,
+    weigh_claim,
+)
 from descheduler.kube.leases.settings import LeaseSettings, make_identity
 from descheduler.kube.leases.store import Lease, LeaseSpec, LeaseStore, micro_time
 from descheduler.kube.retry import RetryPolicy

@@ -8,7 +8,7 @@ from typing import NoReturn
 
 from descheduler.documents.json_values import WINDOW_BYTES, JsonFaultError, after_blanks, value_end, values
 from descheduler.kube.answers import LIST_BYTES, OBJECT_BYTES, describe_body
-from descheduler.kube.lists.incoming import MOST_TOGETHER, IncomingList, require_few_values
+from descheduler.kube.lists.body import MOST_TOGETHER, IncomingList, require_few_values
 from descheduler.transport.errors import AnswerBroken, AnswerTooLarge
 
 __all__ = ["JsonList"]

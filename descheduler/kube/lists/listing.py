@@ -2,22 +2,75 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
+import msgspec
+
 from descheduler.kube.answers import LIST_BYTES
 from descheduler.kube.background import BackgroundCalls
 from descheduler.kube.errors import ApiError, KindAbsent, KindForbidden, ListExpired
 from descheduler.kube.lists.body import ListBodyReader, ListPage, kind_in
-from descheduler.kube.lists.progress import ListProgress
 from descheduler.transport.errors import AnswerTooLarge, ExchangeError
 
 if TYPE_CHECKING:
     from descheduler.transport.exchange import StreamedResponse
 
-__all__ = ["ListClient", "ListPage", "doing_of", "list_pages", "list_refusal"]
+__all__ = ["ListClient", "ListPage", "ListProgress", "column_cells", "doing_of", "list_pages", "list_refusal"]
+
+_MOST_EMPTY_PAGES = 100
+"""Pages without objects in a row. The API server fills its pages, also under a selector; servers that look through
+`limit` objects a page for matches get through 50,000 and more."""
+_MOST_PAGES = 10_000
+"""Pages of a list. At 500 objects a page that is five million; pages are smaller only where objects are so large that
+as many of them would be beyond the 8 GiB that etcd holds."""
+
+
+class ListProgress:
+    """Watches the pages of one list at one resource version, in order.
+
+    The API server lists in the order of names, each continue token names where the next page starts, and so neither a
+    token nor an object comes twice. `remainingItemCount` is not relied on: the API says that it may be wrong.
+    """
+
+    def __init__(self, kind: str) -> None:
+        self._kind = kind
+        self._tokens: set[bytes] = set()
+        self._firsts: set[bytes] = set()
+        self._num_pages = 0
+        self._num_empty = 0
+
+    def note(self, page: ListPage) -> None:
+        """Takes the next page into account. Raises ExchangeError when the list has no end."""
+        self._num_pages += 1
+        self._num_empty = 0 if page.first else self._num_empty + 1
+        if page.first and not _is_new(page.first, self._firsts):
+            raise self._endless("the API server sent the same objects again")
+        if not page.continue_token:
+            return
+        if not _is_new(page.continue_token.encode(), self._tokens):
+            raise self._endless("the API server sent the same continue token again")
+        if self._num_empty == _MOST_EMPTY_PAGES:
+            raise self._endless(f"the API server sent {_MOST_EMPTY_PAGES} pages without objects, one after the other")
+        if self._num_pages == _MOST_PAGES:
+            raise self._endless("the API server always announces one more page")
+
+    def _endless(self, why: str) -> ExchangeError:
+        return ExchangeError(
+            f"list of {self._kind} has no end after page {self._num_pages}: {why}; check the server and the proxies in "
+            "front of it"
+        )
+
+
+def _is_new(content: bytes, seen: set[bytes]) -> bool:
+    """Whether `content` was not seen before; from now on it is. It may be large, so a digest of it is kept."""
+    digest, num_seen = hashlib.sha256(content).digest(), len(seen)
+    seen.add(digest)
+    return len(seen) > num_seen
+
 
 T = TypeVar("T")
 
@@ -116,3 +169,38 @@ def doing_of(path: str) -> str:
     if "namespaces" in parts[:-2]:  # a namespaced object: .../namespaces/NAMESPACE/KIND/NAME
         return f"reading {parts[parts.index('namespaces') + 2]}"
     return f"reading {kind_in(path)}"
+
+
+_ACCEPT = "application/json;as=Table;v=v1;g=meta.k8s.io, application/json"
+_QUERY = {"includeObject": "None", "resourceVersion": "0"}
+"""Rows without their objects, from the cache of the API server: some seconds old at most, and nothing for etcd."""
+
+
+class _Column(msgspec.Struct):
+    name: str = ""
+
+
+class _Row(msgspec.Struct):
+    cells: list[object]
+
+
+class _Table(msgspec.Struct, rename="camel"):
+    kind: str = ""
+    column_definitions: list[_Column] = msgspec.field(default_factory=list)
+    rows: list[_Row] = msgspec.field(default_factory=list)
+
+
+_decode = msgspec.json.Decoder(_Table).decode
+
+
+def column_cells(client: ListClient, path: str, column: str) -> tuple[str, ...] | None:
+    """The cells of one column of the list at `path`, such as `Status`, a row each; None where there is no such table.
+
+    Raises as `KubeClient.fetch`.
+    """
+    table = client.fetch(path, _decode, query=_QUERY, max_bytes=LIST_BYTES, accept=_ACCEPT)
+    names = [each.name for each in table.column_definitions]
+    if table.kind != "Table" or column not in names:
+        return None
+    at = names.index(column)
+    return tuple(str(row.cells[at]) if at < len(row.cells) else "" for row in table.rows)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from descheduler.kube.lists.incoming import MOST_TOGETHER, IncomingList
+from descheduler.kube.lists.body import MOST_TOGETHER, IncomingList
 
 __all__ = ["MessageList"]
 

@@ -12,9 +12,8 @@ from descheduler.kube.answers import ObjectHead
 from descheduler.kube.errors import ApiError, ListExpired, NotProtobuf
 from descheduler.kube.lists.body import ListBodyReader, ListPage, kind_in, version_in
 from descheduler.kube.lists.json_list import JsonList
-from descheduler.kube.lists.listing import ListClient, list_refusal
+from descheduler.kube.lists.listing import ListClient, ListProgress, list_refusal
 from descheduler.kube.lists.message_list import MessageList
-from descheduler.kube.lists.progress import ListProgress
 from descheduler.transport.errors import AnswerBroken, ExchangeError
 from descheduler.transport.exchange import StreamedResponse
 

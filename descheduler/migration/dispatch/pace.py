@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from descheduler.kube.token_bucket import TokenBucket
+from descheduler.kube.retry import TokenBucket
 from descheduler.migration.dispatch.judgement import Judgement
 from descheduler.migration.dispatch.task import EvictionTask
 from descheduler.migration.settings import DispatchSettings

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from descheduler.migration.guards.health import Health
 from descheduler.model.text.counted import counted
-from descheduler.model.text.int_or_percent import share_of
+from descheduler.model.text.numbers import share_of
 
 __all__ = ["Guard", "NotReadyNodes", "RisingPending"]
 

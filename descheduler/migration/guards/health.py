@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from descheduler.kube.lists.table import column_cells
+from descheduler.kube.lists.listing import column_cells
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.room.labels import is_named_as_placeholder
 

@@ -13,8 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 import msgspec
 
 from descheduler.model.groups.volcano import GROUP_NAME_ANNOTATION, VolcanoPodGroup
-from descheduler.model.koordinator.gang_settings import GangSettings, PodGroup, gang_id_of
-from descheduler.model.koordinator.gangs import Gangs
+from descheduler.model.koordinator.gang_settings import Gangs, GangSettings, PodGroup, gang_id_of
 from descheduler.model.pod import Pod
 
 __all__ = [

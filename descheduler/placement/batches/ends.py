@@ -16,7 +16,7 @@ from typing import NamedTuple
 from descheduler.model.pod import Pod
 from descheduler.placement.framework.attempt import put_on_node
 from descheduler.placement.framework.evaluation import PodEvaluation
-from descheduler.placement.framework.units import priority_of
+from descheduler.placement.framework.scheduler_model import priority_of
 from descheduler.placement.landings.deciding import free_pods
 from descheduler.placement.landings.landing import Landing
 from descheduler.placement.landings.open_choices import FreePod, holds_more_than_room

@@ -19,15 +19,14 @@ from descheduler.placement.batches.exhaustive_search import (
     AssignmentSearch,
     OrderSearch,
     OutOfBudgetError,
+    Relocation,
 )
-from descheduler.placement.batches.relocation import Relocation
 from descheduler.placement.batches.sequential_placement import SequentialPlacer, SequentialRun, random_pick
 from descheduler.placement.batches.single_landings import single_landings
 from descheduler.placement.framework.attempt import Picker, first_of_ties
 from descheduler.placement.framework.scheduler_model import SchedulerModel
-from descheduler.placement.landings.competitors import goes_first
+from descheduler.placement.landings.competitors import goes_first, mask_of, with_nodes
 from descheduler.placement.landings.deciding import free_pods
-from descheduler.placement.landings.doubtful_rivals import mask_of, with_nodes
 from descheduler.placement.landings.landing import Landing, LandingVerdict, worst
 from descheduler.placement.landings.open_choices import FreePod
 from descheduler.placement.landings.pending_groups import Competitor

@@ -11,11 +11,8 @@ from contextlib import contextmanager
 from operator import attrgetter
 
 from descheduler.placement.cel import macros, syntax
-from descheduler.placement.cel.compiled import Compiled, device_field, part_type, require
 from descheduler.placement.cel.errors import EvaluationError, InvalidExpression, Unsupported
-from descheduler.placement.cel.frame import Evaluation, Frame
-from descheduler.placement.cel.functions import FUNCTIONS, Overload, dispatch
-from descheduler.placement.cel.static_types import (
+from descheduler.placement.cel.frame import (
     BOOL,
     DEVICE,
     DOUBLE,
@@ -25,14 +22,21 @@ from descheduler.placement.cel.static_types import (
     NULL,
     STRING,
     A,
+    Compiled,
+    Evaluation,
+    Frame,
     Type,
     are_alike,
+    device_field,
     fits,
     joined,
     list_of,
     map_of,
+    part_type,
+    require,
     resolved,
 )
+from descheduler.placement.cel.functions import FUNCTIONS, Overload, dispatch
 from descheduler.placement.cel.values import Value, Version, contains, no_overload
 
 __all__ = ["Compiler"]

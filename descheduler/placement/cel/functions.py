@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from descheduler.model.quantity import QuantityError
-from descheduler.placement.cel import arithmetic, texts
+from descheduler.placement.cel import operations
 from descheduler.placement.cel.errors import EvaluationError
-from descheduler.placement.cel.static_types import (
+from descheduler.placement.cel.frame import (
     BOOL,
     DOUBLE,
     DYN,
@@ -155,28 +155,28 @@ _OPERATORS: Mapping[str, tuple[Overload, ...]] = {
     ),
     "!_": (_of(BOOL, gives=BOOL, run=lambda value: not value),),
     "-_": (
-        _of(INT, gives=INT, run=lambda value: arithmetic.in_range(-value)),
+        _of(INT, gives=INT, run=lambda value: operations.in_range(-value)),
         _of(DOUBLE, gives=DOUBLE, run=lambda value: -value),
     ),
     "+": (
-        _of(INT, INT, gives=INT, run=lambda left, right: arithmetic.in_range(left + right)),
+        _of(INT, INT, gives=INT, run=lambda left, right: operations.in_range(left + right)),
         _of(DOUBLE, DOUBLE, gives=DOUBLE, run=lambda left, right: left + right),
-        _of(STRING, STRING, gives=STRING, run=texts.joined_pair),
-        _of(list_of(A), list_of(A), gives=list_of(A), run=texts.joined_pair),
+        _of(STRING, STRING, gives=STRING, run=operations.joined_pair),
+        _of(list_of(A), list_of(A), gives=list_of(A), run=operations.joined_pair),
     ),
     "-": (
-        _of(INT, INT, gives=INT, run=lambda left, right: arithmetic.in_range(left - right)),
+        _of(INT, INT, gives=INT, run=lambda left, right: operations.in_range(left - right)),
         _of(DOUBLE, DOUBLE, gives=DOUBLE, run=lambda left, right: left - right),
     ),
     "*": (
-        _of(INT, INT, gives=INT, run=lambda left, right: arithmetic.in_range(left * right)),
+        _of(INT, INT, gives=INT, run=lambda left, right: operations.in_range(left * right)),
         _of(DOUBLE, DOUBLE, gives=DOUBLE, run=lambda left, right: left * right),
     ),
     "/": (
-        _of(INT, INT, gives=INT, run=arithmetic.quotient),
-        _of(DOUBLE, DOUBLE, gives=DOUBLE, run=arithmetic.ratio),
+        _of(INT, INT, gives=INT, run=operations.quotient),
+        _of(DOUBLE, DOUBLE, gives=DOUBLE, run=operations.ratio),
     ),
-    "%": (_of(INT, INT, gives=INT, run=arithmetic.remainder),),
+    "%": (_of(INT, INT, gives=INT, run=operations.remainder),),
 }
 
 _STANDARD: Mapping[str, tuple[Overload, ...]] = {
@@ -192,25 +192,25 @@ _STANDARD: Mapping[str, tuple[Overload, ...]] = {
 }
 
 _STRINGS: Mapping[str, tuple[Overload, ...]] = {
-    "lowerAscii": (_on(STRING, gives=STRING, run=texts.lower_ascii),),
-    "upperAscii": (_on(STRING, gives=STRING, run=texts.upper_ascii),),
-    "trim": (_on(STRING, gives=STRING, run=texts.trimmed),),
-    "charAt": (_on(STRING, INT, gives=STRING, run=texts.char_at),),
+    "lowerAscii": (_on(STRING, gives=STRING, run=operations.lower_ascii),),
+    "upperAscii": (_on(STRING, gives=STRING, run=operations.upper_ascii),),
+    "trim": (_on(STRING, gives=STRING, run=operations.trimmed),),
+    "charAt": (_on(STRING, INT, gives=STRING, run=operations.char_at),),
     "substring": (
-        _on(STRING, INT, gives=STRING, run=texts.substring),
-        _on(STRING, INT, INT, gives=STRING, run=texts.substring),
+        _on(STRING, INT, gives=STRING, run=operations.substring),
+        _on(STRING, INT, INT, gives=STRING, run=operations.substring),
     ),
     "split": (
-        _on(STRING, STRING, gives=list_of(STRING), run=texts.split),
-        _on(STRING, STRING, INT, gives=list_of(STRING), run=texts.split),
+        _on(STRING, STRING, gives=list_of(STRING), run=operations.split),
+        _on(STRING, STRING, INT, gives=list_of(STRING), run=operations.split),
     ),
     "replace": (
-        _on(STRING, STRING, STRING, gives=STRING, run=texts.replaced),
-        _on(STRING, STRING, STRING, INT, gives=STRING, run=texts.replaced),
+        _on(STRING, STRING, STRING, gives=STRING, run=operations.replaced),
+        _on(STRING, STRING, STRING, INT, gives=STRING, run=operations.replaced),
     ),
     "join": (
-        _on(list_of(STRING), gives=STRING, run=texts.joined),
-        _on(list_of(STRING), STRING, gives=STRING, run=texts.joined),
+        _on(list_of(STRING), gives=STRING, run=operations.joined),
+        _on(list_of(STRING), STRING, gives=STRING, run=operations.joined),
     ),
 }
 
@@ -218,15 +218,15 @@ _QUANTITIES: Mapping[str, tuple[Overload, ...]] = {
     "quantity": (_of(STRING, gives=QUANTITY, run=_quantity),),
     "isQuantity": (_of(STRING, gives=BOOL, run=_is_quantity),),
     "isInteger": (_on(QUANTITY, gives=BOOL, run=lambda amount: amount.is_integer),),
-    "asInteger": (_on(QUANTITY, gives=INT, run=arithmetic.integer_of),),
-    "asApproximateFloat": (_on(QUANTITY, gives=DOUBLE, run=arithmetic.float_of),),
+    "asInteger": (_on(QUANTITY, gives=INT, run=operations.integer_of),),
+    "asApproximateFloat": (_on(QUANTITY, gives=DOUBLE, run=operations.float_of),),
     "add": (
         _on(QUANTITY, QUANTITY, gives=QUANTITY, run=Quantity.plus),
-        _on(QUANTITY, INT, gives=QUANTITY, run=lambda amount, number: amount.plus(arithmetic.quantity_of(number))),
+        _on(QUANTITY, INT, gives=QUANTITY, run=lambda amount, number: amount.plus(operations.quantity_of(number))),
     ),
     "sub": (
         _on(QUANTITY, QUANTITY, gives=QUANTITY, run=Quantity.minus),
-        _on(QUANTITY, INT, gives=QUANTITY, run=lambda amount, number: amount.minus(arithmetic.quantity_of(number))),
+        _on(QUANTITY, INT, gives=QUANTITY, run=lambda amount, number: amount.minus(operations.quantity_of(number))),
     ),
     "sign": (_of(QUANTITY, gives=INT, run=lambda amount: (amount.nano > 0) - (amount.nano < 0)),),
 }
@@ -234,17 +234,17 @@ _QUANTITIES: Mapping[str, tuple[Overload, ...]] = {
 _VERSIONS: Mapping[str, tuple[Overload, ...]] = {
     "semver": (
         _of(STRING, gives=SEMVER, run=_version),
-        _of(STRING, BOOL, gives=SEMVER, run=lambda text, lenient: _version(texts.full_version(text, lenient))),
+        _of(STRING, BOOL, gives=SEMVER, run=lambda text, lenient: _version(operations.full_version(text, lenient))),
     ),
     "isSemver": (
         _of(STRING, gives=BOOL, run=_is_version),
-        _of(STRING, BOOL, gives=BOOL, run=lambda text, lenient: _is_version(texts.full_version(text, lenient))),
+        _of(STRING, BOOL, gives=BOOL, run=lambda text, lenient: _is_version(operations.full_version(text, lenient))),
     ),
     "major": (_on(SEMVER, gives=INT, run=lambda version: version.major),),
     "minor": (_on(SEMVER, gives=INT, run=lambda version: version.minor),),
     "patch": (_on(SEMVER, gives=INT, run=lambda version: version.patch),),
     "compareTo": (
-        _on(QUANTITY, QUANTITY, gives=INT, run=arithmetic.compared),
+        _on(QUANTITY, QUANTITY, gives=INT, run=operations.compared),
         _on(SEMVER, SEMVER, gives=INT, run=Version.compared),
     ),
     "isGreaterThan": (

@@ -7,23 +7,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
-from descheduler.placement.cel.compiled import Compiled, NodeCompiler, device_field, part_type, require
 from descheduler.placement.cel.errors import EvaluationError, InvalidExpression
-from descheduler.placement.cel.frame import Evaluation, Frame
-from descheduler.placement.cel.patterns import Pattern
-from descheduler.placement.cel.static_types import (
+from descheduler.placement.cel.frame import (
     ANY,
     BOOL,
     DEVICE,
     DYN,
     STRING,
     A,
+    Compiled,
+    Evaluation,
+    Frame,
+    NodeCompiler,
     Type,
+    device_field,
     fits,
     list_of,
     optional_of,
+    part_type,
+    require,
     resolved,
 )
+from descheduler.placement.cel.patterns import Pattern
 from descheduler.placement.cel.syntax import Call, Identifier, Literal, Node, Select
 from descheduler.placement.cel.values import NOTHING, DomainMap, Optional, Value, no_overload, type_name
 

@@ -6,6 +6,12 @@ from collections.abc import Callable, Sequence
 
 from descheduler.placement.cel.errors import InvalidExpression, Unsupported
 from descheduler.placement.cel.syntax import (
+    END,
+    FLOAT,
+    IDENTIFIER,
+    INTEGER,
+    PUNCTUATION,
+    STRING,
     Call,
     Conditional,
     Identifier,
@@ -15,8 +21,9 @@ from descheduler.placement.cel.syntax import (
     MapOf,
     Node,
     Select,
+    Token,
+    tokens_of,
 )
-from descheduler.placement.cel.tokens import END, FLOAT, IDENTIFIER, INTEGER, PUNCTUATION, STRING, Token, tokens_of
 
 __all__ = ["parse"]
 

@@ -6,9 +6,8 @@ import functools
 
 from descheduler.placement.cel.compiler import Compiler
 from descheduler.placement.cel.errors import CelError, EvaluationError, InvalidExpression
-from descheduler.placement.cel.frame import CelDevice, Evaluation, Frame
+from descheduler.placement.cel.frame import ANY, BOOL, CelDevice, Evaluation, Frame
 from descheduler.placement.cel.parser import parse
-from descheduler.placement.cel.static_types import ANY, BOOL
 from descheduler.placement.cel.values import type_name
 
 __all__ = ["Selector", "compile_selector"]

@@ -17,8 +17,14 @@ from descheduler.documents.decode import Strictness
 from descheduler.documents.document import Document, kind_of
 from descheduler.documents.problems import DocumentProblem, PolicyError, did_you_mean, shown
 from descheduler.documents.source import read_document
-from descheduler.placement.configuration.volcano_arguments import KNOWN_ARGUMENTS, ArgumentReader, Arguments
-from descheduler.placement.configuration.volcano_version import MEASURED, MODELLED_ACTIONS, VolcanoVersion
+from descheduler.placement.configuration.volcano_arguments import (
+    KNOWN_ARGUMENTS,
+    MEASURED,
+    MODELLED_ACTIONS,
+    ArgumentReader,
+    Arguments,
+    VolcanoVersion,
+)
 from descheduler.policy.checks import Checks, in_order
 from descheduler.policy.shared_args import Args
 

@@ -20,7 +20,6 @@ Picker = Callable[[PodEvaluation, Choice], int]
 
 def first_of_ties(evaluation: PodEvaluation, choice: Choice) -> int:
     """The predicted node."""
-    del evaluation
     return choice.node
 
 

@@ -2,18 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from descheduler.cluster.snapshot import Snapshot
+from descheduler.model.annotations import FEATURE_ANNOTATIONS
 from descheduler.model.groups.gangs import COSCHEDULING_LABEL
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.configuration import Extender, SchedulerConfiguration
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
-from descheduler.placement.framework.koordinator.features import koordinator_features
 from descheduler.placement.framework.scheduler_model import DoubtOf
 from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin
 
 __all__ = ["Doubts"]
+
+_DOMAIN = "koordinator.sh"
+_LABELS = {
+    "quota.scheduling.koordinator.sh/name": "elastic quotas",
+    "pod-group.scheduling.sigs.k8s.io": "gangs",
+    "pod-group.scheduling.sigs.k8s.io/name": "gangs",
+    "scheduling.koordinator.sh/reservation-affinity": "reservations",
+}
+_QOS_LABEL = "koordinator.sh/qosClass"
+_PINNED_QOS = frozenset({"LSE", "LSR"})
+"""Pods of these classes get CPUs of their own (`AllowUseCPUSet` of `pkg/scheduler/plugins/nodenumaresource`)."""
+_DEVICES = "DeviceShare"
+_CPUS = "CPU topology requests"
+_PLUGINS = {
+    "elastic quotas": "ElasticQuota",
+    "gangs": "Coscheduling",
+    "reservations": "Reservation",
+    _CPUS: "NodeNUMAResource",
+}
+
+
+class _KoordinatorFeature(NamedTuple):
+    """What a pod uses, in the plural, and the plugin of koord-scheduler that decides about it."""
+
+    words: str
+    plugin: str
+
+
+def _koordinator_features(pod: Pod) -> Iterator[_KoordinatorFeature]:
+    """Each such thing that `pod` uses, nothing for a pod that any scheduler understands; some may come twice."""
+    for words in _words(pod):
+        yield _KoordinatorFeature(words, _PLUGINS.get(words, _DEVICES))
+
+
+def _words(pod: Pod) -> Iterator[str]:
+    for name in pod.spec.requests:
+        domain, _, resource = name.partition("/")
+        if _DOMAIN in domain:
+            kind = resource.partition("-")[0].partition(".")[0]  # gpu-core and gpu-memory-ratio are one kind of device
+            yield f"{domain}/{kind} resources"
+    yield from (feature for key, feature in _LABELS.items() if key in pod.labels)
+    if pod.labels.get(_QOS_LABEL) in _PINNED_QOS:
+        yield _CPUS
+    if pod.annotations:
+        yield from (feature for key, feature in FEATURE_ANNOTATIONS.items() if key in pod.annotations)
 
 
 class Doubts:
@@ -75,7 +121,7 @@ class Doubts:
             return self._of_all
         if uncalled := self._uncalled(pod, lambda extender: extender.filters):
             return uncalled
-        for feature in koordinator_features(pod):
+        for feature in _koordinator_features(pod):
             if feature.plugin not in self._modelled:
                 return f"scheduler {self._name} does not check {feature.words} ({feature.plugin})"
         if COSCHEDULING_LABEL in pod.labels:

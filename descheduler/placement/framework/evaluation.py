@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
 
 import msgspec
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from descheduler.model.pod import Pod
 from descheduler.placement.framework.extension_points import ReasonBits
-from descheduler.placement.framework.obstacle import Code, Fact, Obstacle, cause_of
+from descheduler.placement.framework.obstacle import Code, Obstacle, Said, cause_of
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.shadow_cluster import Cycle, Ledger, Placed
 
@@ -67,7 +67,6 @@ class Evaluator(Protocol):
 
     def lasting_bits(self, plugin: str) -> np.uint32:
         """The bits of `plugin` that stay on a node, whatever is moved."""
-        del plugin
         return np.uint32(0)
 
     def scores(self, evaluation: PodEvaluation) -> ScoreTable:
@@ -83,49 +82,22 @@ class Evaluator(Protocol):
 
     def conditions(self, cycle: Cycle, node: int) -> tuple[str, ...]:
         """On what it hangs that the pod of `cycle` is bound to `node` and starts there, each a sentence."""
-        del cycle, node
         return ()
 
     def may_preempt(self, refused: PodEvaluation, other: Pod) -> bool:
         """Whether `other`, of lower priority, may be evicted for a pod that is `refused` before nodes are looked at."""
-        del refused, other
         return False
 
 
-class _LeftOut(NamedTuple):
-    """A node is not among those that `plugins` have narrowed the search to."""
-
-    plugins: tuple[str, ...]
-
-    @property
-    def reason(self) -> str:
-        """In the words of the scheduler's events."""
-        return f"node(s) {self.short}"
-
-    @property
-    def short(self) -> str:
-        """As part of a sentence about nodes."""
-        return f"didn't satisfy plugin(s) [{' '.join(sorted(self.plugins))}]"
-
-
-class _Apart(_LeftOut):
-    """No node is among those that each of `plugins` has narrowed the search to."""
-
-    @property
-    def short(self) -> str:
-        """As part of a sentence about nodes."""
-        return f"{super().short} simultaneously"
-
-
-class _OfOtherShard(NamedTuple):
-    """A node is not one of those that the run counts on."""
-
-    reason: str = "node(s) belonged to other shards"
-    short: str = "node(s) belong to other shards"
+def _left_out(plugins: Sequence[str], how: str = "") -> Said:
+    """That a node is not among those that `plugins` have narrowed the search to."""
+    text = f"didn't satisfy plugin(s) [{' '.join(sorted(plugins))}]{how}"
+    return Said(f"node(s) {text}", text)
 
 
 SHARD = "Shard"
 """In the place of the plugin that keeps replacements to the nodes of the run's shard."""
+_OF_OTHER_SHARD = Said("node(s) belonged to other shards", "node(s) belong to other shards")
 
 
 class Narrowing:
@@ -147,7 +119,7 @@ class Narrowing:
         self._names = None if self._names is None or names is None else self._names & names
         # A name that is left may be that of a node that does not exist.
         is_left = self.nodes.any() if self._names is None else self._names
-        return None if is_left else Obstacle.of(plugin, Code.UNRESOLVABLE, _Apart(self.plugins))
+        return None if is_left else Obstacle.of(plugin, Code.UNRESOLVABLE, _left_out(self.plugins, " simultaneously"))
 
     def kept_to(self, nodes: BoolMask) -> Narrowing:
         """The same with none but these nodes, which a shard has."""
@@ -225,7 +197,7 @@ class PodEvaluation:
             return self.refusals[0]
         nodes, plugins = self.narrowing.nodes, self.narrowing.plugins
         if nodes is not None and not nodes[node]:
-            fact: Fact = _OfOtherShard() if plugins == (SHARD,) else _LeftOut(plugins)
+            fact = _OF_OTHER_SHARD if plugins == (SHARD,) else _left_out(plugins)
             return Obstacle.of(plugins[0], Code.UNRESOLVABLE, fact)
         obstacles = self.obstacles_on(node)
         if not obstacles:

@@ -136,7 +136,6 @@ class Interplay(Protocol):
 
     def can_be_helped(self, pod: Pod) -> bool:
         """Whether a node may come to take `pod` because another pod is placed, on whatever node."""
-        del pod
         return True
 
     def is_local(self, pod: Pod) -> bool:
@@ -144,33 +143,27 @@ class Interplay(Protocol):
 
         Others that `is_felt_widely` is true of are not counted.
         """
-        del pod
         return False
 
     def is_felt_widely(self, pod: Pod) -> bool:
         """Whether `pod`, once placed, may bear on what is said of local pods on other nodes."""
-        del pod
         return True
 
     def hinders_while_ending(self, ending: Pod, pod: Pod) -> bool:
         """Whether `ending`, as long as it is being deleted, may keep `pod` off a node other than its own that is open
         once `ending` is gone."""
-        del ending, pod
         return True
 
     def interact(self, first: Pod, second: Pod) -> bool:
         """Whether either of the pods, once placed, may bear on what is said of the other on other nodes."""
-        del first, second
         return True
 
     def interacting(self, gathered: GatheredPods, *, but_for: Container[str] = ()) -> Mapping[str, Meetings]:
         """Which of the pods do by which rule, each pair in both directions; the rules `but_for` are not asked."""
-        del but_for
         return {_ANY_RULE: gathered.all_meetings()}
 
     def reaches(self, rule: str, pod: Pod) -> bool:
         """Whether by `rule` pods on other nodes may bear on `pod`."""
-        del rule, pod
         return False
 
     def closing(self, gathered: GatheredPods) -> Meetings:
@@ -209,22 +202,18 @@ class OnOwnNode:
 
     def is_local(self, pod: Pod) -> bool:
         """Always."""
-        del pod
         return True
 
     def is_felt_widely(self, pod: Pod) -> bool:
         """Never."""
-        del pod
         return False
 
     def interact(self, first: Pod, second: Pod) -> bool:
         """Never on other nodes."""
-        del first, second
         return False
 
     def interacting(self, gathered: GatheredPods) -> Iterable[Meeting]:
         """None."""
-        del gathered
         return ()
 
 
@@ -236,7 +225,6 @@ class ClosingNodes(OnOwnNode):
 
     def can_be_helped(self, pod: Pod) -> bool:
         """Never."""
-        del pod
         return False
 
     def closing(self, gathered: GatheredPods) -> Iterable[Meeting]:
@@ -252,22 +240,18 @@ class _Constant:
 
     def can_be_helped(self, pod: Pod) -> bool:
         """Perhaps, or never."""
-        del pod
         return self._is_wide
 
     def is_local(self, pod: Pod) -> bool:
         """Perhaps not, or always."""
-        del pod
         return not self._is_wide
 
     def is_felt_widely(self, pod: Pod) -> bool:
         """Perhaps, or never."""
-        del pod
         return self._is_wide
 
     def interact(self, first: Pod, second: Pod) -> bool:
         """Perhaps, or never."""
-        del first, second
         return self._is_wide
 
     def interacting(self, gathered: GatheredPods) -> Iterable[Meeting]:
@@ -280,7 +264,6 @@ class _ByRequests(_Constant):
 
     def closing(self, gathered: GatheredPods) -> Iterable[Meeting]:
         """None by anything else."""
-        del gathered
         return ()
 
 

@@ -69,35 +69,28 @@ class NoParts:
 
     def state(self, node: int) -> object:
         """Always the same."""
-        del node
         return None
 
     def free(self, node: int) -> Mapping[int, FreePart]:
         """Nothing."""
-        del node
         return {}
 
     def held_by(self, pod: Pod) -> tuple[int, ...]:
         """None."""
-        del pod
         return ()
 
     def most_memory(self, nodes: Iterable[int]) -> int:
         """Not told."""
-        del nodes
         return 0
 
     def need(self, requests: ResourceList, most_memory: int) -> PartNeed | None:
         """Never any."""
-        del requests, most_memory
         return None
 
     def need_of(self, pod: Pod, most_memory: int) -> PartNeed | None:
         """Never any."""
-        del pod, most_memory
         return None
 
     def why_uncounted(self, pod: Pod) -> str:
         """Nothing is uncounted."""
-        del pod
         return ""

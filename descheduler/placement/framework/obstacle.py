@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 
 from descheduler.model.requests import PODS
 
-__all__ = ["Code", "Fact", "Obstacle", "ObstacleReason", "Shortage", "Unchecked", "cause_of"]
+__all__ = ["Code", "Fact", "Obstacle", "ObstacleReason", "Said", "Shortage", "cause_of"]
 
 
 class Code(Enum):
@@ -47,11 +47,16 @@ class ObstacleReason(Enum):
         self.short = short or reason
 
 
-class Unchecked(NamedTuple):
-    """Something that a plugin cannot check: in the words of events, and the same for every pod that it concerns."""
+class Said(NamedTuple):
+    """A fact that is nothing but words: those of events, and the same for every pod that it concerns."""
 
     reason: str
     short: str
+
+    @classmethod
+    def alike(cls, text: str) -> Said:
+        """With the same words in both places."""
+        return cls(text, text)
 
 
 class Shortage(NamedTuple):
@@ -68,12 +73,10 @@ class Shortage(NamedTuple):
 
     @property
     def reason(self) -> str:
-        """In the words of the scheduler's events."""
         return "Too many pods" if self.resource == PODS else f"Insufficient {self.resource}"
 
     @property
     def short(self) -> str:
-        """As part of a sentence about nodes."""
         return "too many pods" if self.resource == PODS else f"insufficient {self.resource}"
 
 

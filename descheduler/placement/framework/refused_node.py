@@ -11,10 +11,35 @@ from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.placement.framework.obstacle import Obstacle
-from descheduler.placement.shadow.placed_pods import PlacedPods
-from descheduler.placement.shadow.shadow_cluster import Cycle
+from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 
 __all__ = ["Configured", "Explain", "RefusedNode", "listed"]
+
+
+class _PlacedPods:
+    """A follower that keeps the pods of each node, those that were placed in a what-if included."""
+
+    def __init__(self, cluster: ShadowCluster) -> None:
+        self._pods: list[list[Pod]] = [[] for _ in cluster.table.nodes]
+
+    def on(self, node: int) -> tuple[Pod, ...]:
+        """The pods that take room on a node, in namespace and name order."""
+        return tuple(sorted(self._pods[node], key=lambda pod: (pod.namespace, pod.name)))
+
+    def pod_added(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
+        """Takes `pod` in."""
+        if node >= 0:
+            self._pods[node].append(pod)
+
+    def pod_removed(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
+        """The inverse of `pod_added`. Equal replicas may be one object, of which it does not matter which one goes."""
+        if node >= 0:
+            pods = self._pods[node]
+            del pods[next(index for index, known in enumerate(pods) if known is pod)]
+
+    def fingerprint(self) -> object:
+        return [[pod.key for pod in self.on(node)] for node in range(len(self._pods))]
+
 
 ArgsType = TypeVar("ArgsType")
 
@@ -53,11 +78,11 @@ class RefusedNode(msgspec.Struct, frozen=True):
 
     def pods_here(self) -> tuple[Pod, ...]:
         """The pods that take room on the node."""
-        return self.cycle.cluster.follow(PlacedPods).on(self.node_index)
+        return self.cycle.cluster.follow(_PlacedPods).on(self.node_index)
 
     def pods_everywhere(self) -> Iterator[tuple[Pod, Node]]:
         """The pods on all nodes, with their nodes."""
-        placed = self.cycle.cluster.follow(PlacedPods)
+        placed = self.cycle.cluster.follow(_PlacedPods)
         for index, node in enumerate(self.cycle.cluster.table.nodes):
             for pod in placed.on(index):
                 yield pod, node

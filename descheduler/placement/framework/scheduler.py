@@ -43,7 +43,7 @@ from descheduler.placement.framework.extension_points import (
 from descheduler.placement.framework.foreign.plugin import ForeignPlugin
 from descheduler.placement.framework.foreign.rows import guarded_row
 from descheduler.placement.framework.interactions import Interactions, JoinedInteractions
-from descheduler.placement.framework.koordinator.matched_reservations import NomineePlugin, call_nominee_plugins
+from descheduler.placement.framework.matched_reservations import NomineePlugin, call_nominee_plugins
 from descheduler.placement.framework.obstacle import Code, Obstacle
 from descheduler.placement.framework.obstacle_counts import ObstacleCounts
 from descheduler.placement.framework.scheduler_model import DoubtOf, SchedulerModel

@@ -2,15 +2,20 @@
 
 A model answers by evaluations, which are asked for anything further. A subclass writes `evaluate`, `choose`, `obstacle`
 and what else it does otherwise than the bodies here, which are cautious: they claim nothing that a proof could rest on.
+
+Pods that a scheduler places together, such as the members of a gang, are a unit. Most pods are a unit of their own, and
+are placed without any of this. A scheduler says by `unit_of` which pods are not.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Container, Iterable, Sequence
+from datetime import UTC, datetime
 from enum import Enum
 from typing import Any, NamedTuple, Protocol, TypeVar
 
+import msgspec
 import numpy as np
 
 from descheduler.model.pod import Pod
@@ -21,11 +26,50 @@ from descheduler.placement.framework.interactions import Interplay
 from descheduler.placement.framework.obstacle import Obstacle
 from descheduler.placement.framework.obstacle_counts import ObstacleCounts
 from descheduler.placement.framework.scheduling_plugin import Compares, Preference
-from descheduler.placement.framework.units import Unit, UnitAttempt
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.shadow_cluster import Company, Cycle, Ledger, ShadowCluster
 
-__all__ = ["DoubtOf", "EvictedFor", "SchedulerModel"]
+__all__ = ["DoubtOf", "EvictedFor", "SchedulerModel", "Unit", "priority_of", "queue_order"]
+
+_LAST = datetime.max.replace(tzinfo=UTC)
+
+
+def priority_of(pod: Pod) -> int:
+    """The priority by which the scheduler orders its queue; none given is 0."""
+    return pod.priority or 0
+
+
+def queue_order(pod: Pod) -> tuple[int, datetime, str]:
+    """What PrioritySort sorts by: higher priority first, then age."""
+    return -priority_of(pod), pod.created_at or _LAST, pod.key
+
+
+class Unit(msgspec.Struct, frozen=True):
+    """Pods that exist without a node, and that are tried one after the other in this order. There is one at least."""
+
+    pods: tuple[Pod, ...]
+
+    @property
+    def priority(self) -> int:
+        """The priority of the first pod."""
+        return priority_of(self.pods[0])
+
+
+class UnitAttempt(msgspec.Struct, frozen=True):
+    """What came of one try of a unit: the tries of its first pods, in order.
+
+    They end with the pod at which those that had been placed could be bound: these have a placement, and what is left
+    of the unit may be tried as one of its own. Where that never came, none of them has one, and `evaluation` says of
+    those that fit what they wait for.
+    """
+
+    attempts: tuple[Attempt, ...]
+
+    @property
+    def is_bound(self) -> bool:
+        """Whether any pod of the unit is bound."""
+        return any(attempt.placement is not None for attempt in self.attempts)
+
 
 ArgsType = TypeVar("ArgsType")
 
@@ -78,7 +122,6 @@ class SchedulerModel(Evaluator, Interplay, Protocol):
 
     def unit_of(self, pod: Pod) -> str:
         """What pods share that it places together, as the cluster is now; empty for a pod that it places alone."""
-        del pod
         return ""
 
     def leaves_open(self, pod: Pod) -> bool:
@@ -92,7 +135,6 @@ class SchedulerModel(Evaluator, Interplay, Protocol):
 
     def why_unbound(self, evaluation: PodEvaluation) -> Obstacle | None:
         """What makes binding fail on every node that passes; None where it succeeds on one."""
-        del evaluation
         return None
 
     def evaluate_binding(
@@ -110,12 +152,10 @@ class SchedulerModel(Evaluator, Interplay, Protocol):
 
     def held_back(self, pods: Sequence[Pod]) -> tuple[Obstacle, ...]:
         """What keeps pods from being bound that are placed together, even if all of them find a node."""
-        del pods
         return ()
 
     def permits(self, cycle: Cycle, node: int) -> tuple[Obstacle, ...]:
         """What keeps the pod of `cycle` from being bound to `node`, although there is room."""
-        del cycle, node
         return ()
 
     def try_place(self, unit: Unit, pick: Picker = first_of_ties, ledgers: Sequence[Ledger[Any]] = ()) -> UnitAttempt:
@@ -167,12 +207,10 @@ class SchedulerModel(Evaluator, Interplay, Protocol):
 
     def preempts(self, pod: Pod) -> bool:
         """Whether it evicts others for `pod` where that fits nowhere."""
-        del pod
         return False
 
     def evicted_for(self, refused: PodEvaluation) -> EvictedFor | None:
         """Whom it evicts for the evaluated pod by rules of its own; None where it does not, or goes by priorities."""
-        del refused
         return None
 
     def openable(self, evaluation: PodEvaluation) -> BoolMask:
@@ -184,17 +222,14 @@ class SchedulerModel(Evaluator, Interplay, Protocol):
     def open_but_for(self, evaluation: PodEvaluation, compared: Container[Compares]) -> BoolMask | None:
         """The nodes that would take the pod had they enough of what is `compared`; None where no room helps, or where
         the answer is not certain."""
-        del compared
         return None if evaluation.refusals or evaluation.cause else evaluation.feasible
 
     def compares(self, what: Compares) -> bool:
         """Whether no node takes more of it than it has free."""
-        del what
         return False
 
     def spread(self, pod: Pod) -> Sequence[SpreadConstraint]:
         """The constraints on how pods spread over domains by which it refuses nodes to `pod`."""
-        del pod
         return ()
 
     def preference(self) -> Preference:
@@ -207,12 +242,10 @@ class SchedulerModel(Evaluator, Interplay, Protocol):
 
     def runs(self, plugin: str, point: str = "") -> bool:
         """Whether it runs the scheduling plugin of this name, at this field of a profile or at any point."""
-        del plugin, point
         return False
 
     def origin_of(self, plugin: str) -> str:
         """The part of its configuration that refuses nodes under this name; empty where the name says it all."""
-        del plugin
         return ""
 
     def args_of(self, in_use: type[ArgsType]) -> ArgsType:

@@ -13,7 +13,7 @@ import msgspec
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.kube_version import KubeVersion
 from descheduler.model.pod import Pod
-from descheduler.placement.configuration.kube_scheduler.plugin_settings import PluginSettings
+from descheduler.placement.configuration.kube_scheduler.plugin_args import PluginSettings
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import Plugin, ScorePlugin
 from descheduler.placement.framework.interactions import BY_REQUESTS, CAUTIOUS, OWN_NODE, Interactions
@@ -92,12 +92,10 @@ class Unread(NamedTuple):
 
 
 def _no_doubt(profile: SchedulerProfile) -> str:
-    del profile
     return ""
 
 
 def _cautious(profile: SchedulerProfile) -> Interactions:
-    del profile
     return CAUTIOUS
 
 
@@ -213,11 +211,9 @@ def kinds_read_by(rows: Iterable[Reading]) -> frozenset[str]:
 
 def own_node(profile: SchedulerProfile) -> Interactions:
     """The interactions of plugins by which placed pods bear on their own node only."""
-    del profile
     return OWN_NODE
 
 
 def by_requests(profile: SchedulerProfile) -> Interactions:
     """The interactions of plugins by which placed pods take of their own node what they request, and nothing else."""
-    del profile
     return BY_REQUESTS

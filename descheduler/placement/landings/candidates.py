@@ -1,4 +1,4 @@
-"""Victims with all that is known of their replacements before any node is looked at."""
+"""Victims with all that is known of their replacements before any node is looked at, and what is decided of each."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ import numpy as np
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.annotations import KAI_ANNOTATIONS, KUEUE_ANNOTATIONS
-from descheduler.model.held_room import HeldRoom
+from descheduler.model.held_room import HeldRoom, HeldRooms
 from descheduler.model.koordinator.scheduler_name import scheduler_name_of
 from descheduler.model.pod import Pod
 from descheduler.model.shard import Shard
 from descheduler.placement.framework.evaluation import PodEvaluation
-from descheduler.placement.framework.scheduler_model import SchedulerModel
-from descheduler.placement.framework.units import priority_of
+from descheduler.placement.framework.scheduler_model import SchedulerModel, priority_of
 from descheduler.placement.landings.landing import Landing, LandingVerdict
 from descheduler.placement.landings.unplaced import UnplacedReplacement
 from descheduler.placement.replacements.answer import Returns, not_created
 from descheduler.placement.replacements.replacement import Replacement, ReplacementMaker
 from descheduler.placement.schedulers.schedulers import Schedulers
+from descheduler.placement.shadow.follower import WhatIf
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.placement_forms import PlacementForms
 from descheduler.placement.shadow.shadow_cluster import Company, ShadowCluster
 
-__all__ = ["CandidateMaker", "LandingCandidate", "evicted_before"]
+__all__ = ["Booking", "CandidateMaker", "Considered", "Decision", "LandingCandidate", "evicted_before"]
 
 _KUEUE = "Kueue places the pod by topology (topology-aware scheduling), which is not modelled"
 _KAI = "the KAI scheduler places the pod, which is not modelled"
@@ -216,3 +216,40 @@ def _other_placer(pod: Pod, *, is_foreign: bool) -> str:
         if is_foreign and key.startswith(KAI_ANNOTATIONS):
             return _KAI
     return _KAI if is_foreign and scheduler_name_of(pod) == _KAI_SCHEDULER else ""
+
+
+class Decision(msgspec.Struct, frozen=True, gc=False):
+    """A landing, and the pod that is left without a node by it."""
+
+    landing: Landing
+    homeless: Pod | None = None
+
+
+class Booking(msgspec.Struct, frozen=True):
+    """A victim that is booked, what that changed, and the pod that is left without a node by it.
+
+    `node` is where its replacement is predicted, None where it is nowhere; any of `ties` is as likely. With `is_open`
+    the choice of its scheduler is unknown.
+    """
+
+    candidate: LandingCandidate
+    changes: WhatIf
+    homeless: Pod | None
+    node: str | None = None
+    ties: tuple[str, ...] = ()
+    is_open: bool = False
+
+
+class Considered(msgspec.Struct, frozen=True):
+    """A victim that was asked about. What its eviction changes stays until something else is asked, as it is mostly
+    booked."""
+
+    victim: Pod
+    held: HeldRooms
+    candidate: LandingCandidate
+    decision: Decision
+    changes: WhatIf
+
+    def is_about(self, victim: Pod, held: HeldRooms) -> bool:
+        """Whether it was asked with the same room held for the replacement and for other pods."""
+        return self.victim is victim and self.held == held

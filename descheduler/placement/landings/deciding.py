@@ -11,14 +11,12 @@ from descheduler.model.pod import Pod
 from descheduler.placement.framework.attempt import put_on_node
 from descheduler.placement.framework.evaluation import Choice, PodEvaluation
 from descheduler.placement.framework.obstacle import Obstacle
-from descheduler.placement.framework.units import priority_of
-from descheduler.placement.landings.bookings import Decision
-from descheduler.placement.landings.candidates import LandingCandidate
-from descheduler.placement.landings.competitors import CompetitorFinder, forestalled
-from descheduler.placement.landings.doubtful_rivals import rival_condition
-from descheduler.placement.landings.early_rooms import EarlyRooms
+from descheduler.placement.framework.scheduler_model import priority_of
+from descheduler.placement.landings.candidates import Decision, LandingCandidate
+from descheduler.placement.landings.competitors import CompetitorFinder, forestalled, rival_condition
 from descheduler.placement.landings.landing import Landing, LandingVerdict
 from descheduler.placement.landings.open_choices import FreePod, OpenNodes, choices_beside, is_kept_out_by
+from descheduler.placement.landings.openings import EarlyRooms
 from descheduler.placement.landings.pending_pods import PendingPods
 from descheduler.placement.landings.unplaced import UnplacedReplacement, first_priority
 from descheduler.placement.landings.verdicts import (
@@ -31,8 +29,8 @@ from descheduler.placement.landings.verdicts import (
     on_any,
     verdict_of,
 )
+from descheduler.placement.shadow.follower import WhatIf
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
-from descheduler.placement.shadow.undo_log import WhatIf
 
 __all__ = ["Decider", "free_pods"]
 

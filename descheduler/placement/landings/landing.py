@@ -12,7 +12,7 @@ from enum import Enum
 import msgspec
 
 from descheduler.model.pod import Pod
-from descheduler.placement.framework.koordinator.allocation import Allocation
+from descheduler.placement.framework.matched_reservations import Allocation
 from descheduler.placement.framework.obstacle import Obstacle
 from descheduler.placement.replacements.replacement import Replacement
 

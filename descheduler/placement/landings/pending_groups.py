@@ -11,8 +11,7 @@ import msgspec
 from descheduler.model.koordinator.reservation import RESERVATION_NAME_ANNOTATION
 from descheduler.model.pod import Pod
 from descheduler.placement.framework.evaluation import PodEvaluation
-from descheduler.placement.framework.scheduler_model import SchedulerModel
-from descheduler.placement.framework.units import Unit, priority_of
+from descheduler.placement.framework.scheduler_model import SchedulerModel, Unit, priority_of
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.node_table import EPHEMERAL_ROW, Demand
 from descheduler.placement.shadow.placement_class import PlacementClass
@@ -138,7 +137,6 @@ class Group:
 
     def next_of(self, placement_class: PlacementClass) -> int:
         """The seat of the next pod of this class."""
-        del placement_class
         return self.waiting[-1]
 
     def seat(self, seat: int) -> None:

@@ -15,7 +15,7 @@ from operator import attrgetter
 from descheduler.model.pod import Pod
 from descheduler.placement.framework.attempt import first_of_ties
 from descheduler.placement.framework.evaluation import PodEvaluation
-from descheduler.placement.framework.units import Unit, priority_of, queue_order
+from descheduler.placement.framework.scheduler_model import Unit, priority_of, queue_order
 from descheduler.placement.landings.pending_groups import Competitor, DoubtfulPod, Group, UnitGroup
 from descheduler.placement.schedulers.schedulers import Schedulers
 from descheduler.placement.shadow.node_masks import BoolMask
@@ -197,21 +197,18 @@ class PendingPods:
         return competitor
 
     def restore(self, taken: Competitor) -> None:
-        """Notes that `taken` is placed, in its turn."""
         if taken.group is not None:
             taken.group.seat(taken.seat)
             self.num_open += taken.group.is_open
         insort(self.placed, taken, key=_turn)
 
     def release(self, taken: Competitor) -> None:
-        """Puts that pod back into the queue."""
         if taken.group is not None:
             taken.group.queue(taken.seat)
             self.num_open -= taken.group.is_open
         del self.placed[bisect_left(self.placed, taken.turn, key=_turn)]
 
     def fingerprint(self) -> object:
-        """Who is placed where."""
         return sorted((each.pod.key, each.pod.uid, each.node) for each in self.placed)
 
     def _nominate(self, pod: Pod) -> None:

@@ -13,8 +13,7 @@ from descheduler.model.pod import Pod
 from descheduler.model.text.counted import first_names
 from descheduler.placement.framework.evaluation import PodEvaluation
 from descheduler.placement.framework.obstacle import Code
-from descheduler.placement.framework.scheduler_model import DoubtOf
-from descheduler.placement.framework.units import priority_of, queue_order
+from descheduler.placement.framework.scheduler_model import DoubtOf, priority_of, queue_order
 from descheduler.placement.landings.unplaced import UnplacedReplacement
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from descheduler.model.pod import Pod
 from descheduler.placement.framework.attempt import Placement
 from descheduler.placement.framework.evaluation import PodEvaluation
-from descheduler.placement.framework.koordinator.allocation import allocations_of
+from descheduler.placement.framework.matched_reservations import allocations_of
 from descheduler.placement.framework.obstacle_counts import ObstacleCounts
 from descheduler.placement.landings.landing import Landing, LandingVerdict, worst
 from descheduler.placement.landings.unplaced import UnplacedReplacement

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from descheduler.placement.configuration.kube_scheduler.plugin_settings import ByDefault
+from descheduler.placement.configuration.kube_scheduler.plugin_args import ByDefault
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import PASS, SKIP, PreFilterResult, ReasonBits
 from descheduler.placement.framework.obstacle import Code, Obstacle, ObstacleReason
@@ -43,14 +43,11 @@ class NodeDeclaredFeatures:
         return np.array(lacking, dtype=np.uint32) if any(lacking) else None
 
     def obstacle(self, cycle: Cycle, node: int, bits: int) -> Obstacle:
-        """The only reason there is."""
-        del cycle, node, bits
         return Obstacle.of(self.name, Code.UNRESOLVABLE, FeatureReason.UNDECLARED)
 
 
 def explain_declared_features(refused: RefusedNode, obstacle: Obstacle) -> Iterator[str]:
     """The features that the pod needs and the node does not declare."""
-    del obstacle
     lacking = refused.pod.spec.required_features - refused.node.declared_features
     yield f"the node does not declare {', '.join(sorted(lacking))}"
 

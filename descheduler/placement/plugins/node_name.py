@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from descheduler.placement.configuration.kube_scheduler.plugin_settings import ByDefault
+from descheduler.placement.configuration.kube_scheduler.plugin_args import ByDefault
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import PASS, PreFilterResult, ReasonBits
 from descheduler.placement.framework.obstacle import Code, Obstacle, ObstacleReason
@@ -49,7 +49,6 @@ class NodeName:
         return np.where(self._named(name), 0, 1).astype(np.uint32)
 
     def obstacle(self, cycle: Cycle, node: int, bits: int) -> Obstacle:
-        """That the pod names another node."""
         return Obstacle.of(self.name, Code.UNRESOLVABLE, NodeNameReason.OTHER_NODE)
 
     def _named(self, name: str) -> BoolMask:
@@ -61,7 +60,6 @@ class NodeName:
 
 def explain_node_name(refused: RefusedNode, obstacle: Obstacle) -> Iterator[str]:
     """Which node the pod names."""
-    del obstacle
     yield f"spec.nodeName is {refused.pod.node_name}"
 
 

@@ -7,13 +7,14 @@ from collections.abc import Iterator
 import numpy as np
 
 from descheduler.model.pod import HostPort, Pod, PodSpec
-from descheduler.placement.configuration.kube_scheduler.plugin_settings import ByDefault
+from descheduler.placement.configuration.kube_scheduler.plugin_args import ByDefault
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import PASS, SKIP_FOR_GOOD, PreFilterResult, ReasonBits
 from descheduler.placement.framework.interactions import ClosingNodes
 from descheduler.placement.framework.obstacle import Code, Obstacle, ObstacleReason
 from descheduler.placement.framework.refused_node import RefusedNode, listed
 from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin
+from descheduler.placement.shadow.follower import CountingFollower
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 
@@ -61,7 +62,7 @@ class _Port:
         return wanted == _ANY_ADDRESS or wanted in addresses or _ANY_ADDRESS in addresses
 
 
-class UsedPorts:
+class UsedPorts(CountingFollower):
     """The host ports that placed pods hold, counted, so that of two holders one may go and the port stays taken."""
 
     def __init__(self, cluster: ShadowCluster) -> None:
@@ -73,16 +74,7 @@ class UsedPorts:
         """Those that hold ports."""
         return bool(self.ports_of(spec))
 
-    def pod_added(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
-        """Takes the pod's ports."""
-        self._change(pod, node, 1)
-
-    def pod_removed(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
-        """Gives them back."""
-        self._change(pod, node, -1)
-
     def fingerprint(self) -> object:
-        """All holders."""
         return sorted(
             (key, node, sorted(addresses.items()))
             for key, port in self._ports.items()
@@ -100,7 +92,7 @@ class UsedPorts:
         port = self._ports.get((wanted.protocol, wanted.port))
         return None if port is None else port.busy(wanted.ip)
 
-    def _change(self, pod: Pod, node: int, by: int) -> None:
+    def count(self, pod: Pod, node: int, sign: int, *, is_terminating: bool) -> None:
         if node < 0:
             return
         for used in self.ports_of(pod.spec):
@@ -108,7 +100,7 @@ class UsedPorts:
             port = self._ports.get(key)
             if port is None:
                 port = self._ports[key] = _Port(self._num_nodes)
-            port.change(node, used.ip, by)
+            port.change(node, used.ip, sign)
 
 
 class PortReason(ObstacleReason):
@@ -141,13 +133,11 @@ class NodePorts:
         return np.logical_or.reduce(masks).astype(np.uint32) if masks else None
 
     def obstacle(self, cycle: Cycle, node: int, bits: int) -> Obstacle:
-        """That a port is taken."""
         return Obstacle.of(self.name, Code.UNSCHEDULABLE, PortReason.TAKEN)
 
 
 def explain_ports(refused: RefusedNode, obstacle: Obstacle) -> Iterator[str]:
     """Who holds the wanted ports."""
-    del obstacle
     for wanted in refused.pod.spec.host_ports:
         holders = [
             pod.key for pod in refused.pods_here() if any(_clashes(wanted, held) for held in pod.spec.host_ports)

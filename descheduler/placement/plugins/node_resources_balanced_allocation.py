@@ -14,13 +14,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from descheduler.documents.problems import shown
-from descheduler.placement.configuration.kube_scheduler.plugin_args import ArgsBlock, ArgsKind
-from descheduler.placement.configuration.kube_scheduler.plugin_settings import ByDefault
+from descheduler.placement.configuration.kube_scheduler.plugin_args import ArgsBlock, ArgsKind, ByDefault
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
-from descheduler.placement.framework.own_node_score import Amounts, OwnNodeScore
 from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin, own_node
-from descheduler.placement.plugins.helper.score_arithmetic import MAX_SCORE, Ints
-from descheduler.placement.plugins.helper.scored_resources import ScoredResource, is_scored_unasked, scored_resource
+from descheduler.placement.framework.scoring import Amounts, OwnNodeScore
+from descheduler.placement.plugins.helper.scores import (
+    MAX_SCORE,
+    Ints,
+    ScoredResource,
+    is_scored_unasked,
+    scored_resource,
+)
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.node_table import SomeNodes, is_counted
 from descheduler.placement.shadow.placement_class import PlacementClass

@@ -8,14 +8,14 @@ import numpy as np
 
 from descheduler.model.node import CORDON_TAINT
 from descheduler.model.selection.taints import NO_SCHEDULE, Taint, tolerates_all
-from descheduler.placement.configuration.kube_scheduler.plugin_settings import ByDefault
+from descheduler.placement.configuration.kube_scheduler.plugin_args import ByDefault
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import PASS, PreFilterResult, ReasonBits
 from descheduler.placement.framework.obstacle import Code, Obstacle, ObstacleReason
 from descheduler.placement.framework.refused_node import RefusedNode
 from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin, own_node
+from descheduler.placement.shadow.placement_forms import honoured_tolerations
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
-from descheduler.placement.shadow.tolerations import honoured_tolerations
 
 __all__ = ["NodeUnschedulable"]
 
@@ -39,7 +39,6 @@ class NodeUnschedulable:
         self._cordoned: ReasonBits = np.array([node.unschedulable for node in cluster.table.nodes], dtype=np.uint32)
 
     def pre_filter(self, cycle: Cycle) -> PreFilterResult:
-        """Passes every pod."""
         return PASS
 
     def filter(self, cycle: Cycle) -> ReasonBits | None:
@@ -48,13 +47,11 @@ class NodeUnschedulable:
         return None if tolerates_all(tolerations, (_CORDON,)) else self._cordoned
 
     def obstacle(self, cycle: Cycle, node: int, bits: int) -> Obstacle:
-        """That the node is cordoned."""
         return Obstacle.of(self.name, Code.UNRESOLVABLE, CordonReason.CORDONED)
 
 
 def explain_cordon(refused: RefusedNode, obstacle: Obstacle) -> Iterator[str]:
     """That the node is cordoned, or that the run is to cordon it."""
-    del obstacle
     if refused.node.cordoned_by_run:
         yield "the run cordons it (cordon: true)"
     else:

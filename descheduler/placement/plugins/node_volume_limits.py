@@ -11,15 +11,19 @@ from typing import NamedTuple
 import numpy as np
 
 from descheduler.model.pod import Pod
-from descheduler.placement.configuration.kube_scheduler.plugin_settings import ByDefault
+from descheduler.placement.configuration.kube_scheduler.plugin_args import ByDefault
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import PASS, SKIP_FOR_GOOD, PreFilterResult, ReasonBits
 from descheduler.placement.framework.interactions import ClosingNodes
 from descheduler.placement.framework.obstacle import Code, Obstacle, ObstacleReason
 from descheduler.placement.framework.refused_node import RefusedNode
 from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin
-from descheduler.placement.plugins.volumes.attachable import AttachableVolume, AttachableVolumes, may_have_attachable
-from descheduler.placement.plugins.volumes.attached_volumes import AttachedVolumes
+from descheduler.placement.plugins.volumes.attached_volumes import (
+    AttachableVolume,
+    AttachableVolumes,
+    AttachedVolumes,
+    may_have_attachable,
+)
 from descheduler.placement.plugins.volumes.pod_claims import CLAIM_KINDS, PodClaims, not_found
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
@@ -42,12 +46,10 @@ class MissingDriver(NamedTuple):
 
     @property
     def reason(self) -> str:
-        """In the words of the scheduler's events."""
         return f"{self.driver} CSI driver is not installed on the node"
 
     @property
     def short(self) -> str:
-        """As part of a sentence about nodes."""
         return f"CSI driver {self.driver} not installed"
 
 

@@ -11,17 +11,17 @@ import numpy as np
 
 from descheduler.model.node import Node
 from descheduler.model.selection.taints import PREFER_NO_SCHEDULE, Taint, Tolerance, Toleration
-from descheduler.placement.configuration.kube_scheduler.plugin_settings import ByDefault
+from descheduler.placement.configuration.kube_scheduler.plugin_args import ByDefault
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import PASS, PreFilterResult, ReasonBits, Scores
 from descheduler.placement.framework.obstacle import Code, Obstacle, ObstacleReason
 from descheduler.placement.framework.refused_node import RefusedNode
 from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin, own_node
-from descheduler.placement.plugins.helper.normalized_scores import NormalizedScores
+from descheduler.placement.plugins.helper.scores import NormalizedScores
 from descheduler.placement.shadow.node_masks import BoolMask, TaintSets, hard_taints
 from descheduler.placement.shadow.placement_class import PlacementClass
+from descheduler.placement.shadow.placement_forms import honoured_tolerations
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
-from descheduler.placement.shadow.tolerations import honoured_tolerations
 
 __all__ = ["ROW", "TaintToleration", "TaintTolerationScore", "taint_text"]
 
@@ -44,7 +44,6 @@ class TaintToleration:
         self._against: dict[tuple[Toleration, ...], ReasonBits | None] = {}
 
     def pre_filter(self, cycle: Cycle) -> PreFilterResult:
-        """Passes every pod."""
         return PASS
 
     def filter(self, cycle: Cycle) -> ReasonBits | None:
@@ -94,7 +93,6 @@ def _soft_taints(node: Node) -> tuple[Taint, ...]:
 
 def _explain_taints(refused: RefusedNode, obstacle: Obstacle) -> Iterator[str]:
     """The taints that are not tolerated."""
-    del obstacle
     tolerance = Tolerance(honoured_tolerations(refused.pod.spec.tolerations, refused.cycle.cluster.version))
     for taint in hard_taints(refused.node):
         if not tolerance.tolerates(taint):

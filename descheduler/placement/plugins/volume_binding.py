@@ -14,8 +14,7 @@ import numpy as np
 
 from descheduler.model.text.amounts import amount_text
 from descheduler.model.volume_sources import PersistentVolume, PersistentVolumeClaim, migrated_affinity
-from descheduler.placement.configuration.kube_scheduler.plugin_args import ArgsBlock, ArgsKind
-from descheduler.placement.configuration.kube_scheduler.plugin_settings import ByDefault
+from descheduler.placement.configuration.kube_scheduler.plugin_args import ArgsBlock, ArgsKind, ByDefault
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import (
     PASS,
@@ -30,23 +29,92 @@ from descheduler.placement.framework.obstacle import Code, Obstacle, ObstacleRea
 from descheduler.placement.framework.refused_node import RefusedNode
 from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin
 from descheduler.placement.plugins.helper.node_selector_words import unmet
-from descheduler.placement.plugins.helper.shape import (
+from descheduler.placement.plugins.helper.scores import (
+    Ints,
     ShapePoint,
     ShapePointSection,
     ratings_of,
     read_shape,
     shown_shape,
 )
-from descheduler.placement.plugins.volumes.claim_interactions import NewVolumeInteractions
-from descheduler.placement.plugins.volumes.claim_supply import FoundVolumes
-from descheduler.placement.plugins.volumes.pod_claims import CLAIM_KINDS, claims_of
-from descheduler.placement.plugins.volumes.storage_score import storage_scores
-from descheduler.placement.plugins.volumes.volume_ledger import VolumeLedger
+from descheduler.placement.plugins.volumes.claim_supply import ClaimSupply, FoundVolumes
+from descheduler.placement.plugins.volumes.pod_claims import CLAIM_KINDS, NewVolumeInteractions, claims_of
+from descheduler.placement.plugins.volumes.provisioning import MOST_BYTES
+from descheduler.placement.plugins.volumes.volume_demands import VolumeLedger
+from descheduler.placement.plugins.volumes.volume_pool import NO_VOLUME
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 from descheduler.policy.shared_args import Args
 
 __all__ = ["VolumeBinding", "VolumeBindingArgs", "VolumeBindingScore", "VolumeFault"]
+
+_FULL = 100
+
+
+def _storage_scores(found: FoundVolumes, supply: ClaimSupply, ratings: Ints) -> Ints | None:
+    """The score of each node for the volumes that a pod's claims get there; None where nothing is to be scored.
+
+    `ratings` are the scores at 0 to 100 percent. A node on which a claim gets a volume that exists is scored by such
+    volumes alone; what others publish of their capacity counts elsewhere.
+    """
+    existing, new = _Storage(len(found.no_volume)), _Storage(len(found.no_volume))
+    for wanted, ranks in found.matched:
+        has_volume = ranks != NO_VOLUME
+        if has_volume.any():
+            sizes = np.zeros(len(ranks), dtype=np.int64)
+            sizes[has_volume] = supply.volume_bytes(wanted.claim.storage_class)[ranks[has_volume]]
+            existing.add(wanted.claim, has_volume, existing.capacity(wanted.claim) + sizes)
+    for wanted, nodes in found.provisioned:
+        offered = supply.provisioning.offered(wanted.claim)
+        if offered is not None:
+            new.add(wanted.claim, nodes, offered)
+    if not existing.has_any and not new.has_any:
+        return None
+    return np.where(existing.nodes, existing.scores(ratings), new.scores(ratings))
+
+
+class _Storage:
+    """What claims request of storage on each node, and what there is of it, by storage class."""
+
+    def __init__(self, num_nodes: int) -> None:
+        self.nodes: BoolMask = np.zeros(num_nodes, dtype=bool)
+        self._by_class: dict[str, tuple[BoolMask, Ints, Ints]] = {}
+
+    @property
+    def has_any(self) -> bool:
+        """Whether there is storage to be scored."""
+        return bool(self._by_class)
+
+    def capacity(self, claim: PersistentVolumeClaim) -> Ints:
+        """What there is for the claim's class so far."""
+        return self._of_class(claim)[2]
+
+    def add(self, claim: PersistentVolumeClaim, nodes: BoolMask, capacity: Ints) -> None:
+        """Adds what `claim` requests on `nodes`, where there is now `capacity` for its class."""
+        concerned, requested, total = self._of_class(claim)
+        self.nodes |= nodes
+        concerned |= nodes
+        requested[nodes] += min(claim.request_bytes, MOST_BYTES)
+        total[nodes] = capacity[nodes]
+
+    def scores(self, ratings: Ints) -> Ints:
+        """The rounded mean of the classes that are concerned on each node, 0 where none is."""
+        total, number = np.zeros(len(self.nodes), dtype=np.int64), np.zeros(len(self.nodes), dtype=np.int64)
+        for concerned, requested, capacity in self._by_class.values():
+            is_full = (capacity == 0) | (requested > capacity)
+            percent = np.where(is_full, _FULL, requested * _FULL // np.maximum(capacity, 1))
+            total += np.where(concerned, ratings.take(percent, mode="clip"), 0)
+            number += concerned
+        return (2 * total + number) // np.maximum(2 * number, 1)
+
+    def _of_class(self, claim: PersistentVolumeClaim) -> tuple[BoolMask, Ints, Ints]:
+        known = self._by_class.get(claim.storage_class)
+        if known is None:
+            num_nodes = len(self.nodes)
+            amounts = np.zeros(num_nodes, dtype=np.int64), np.zeros(num_nodes, dtype=np.int64)
+            known = self._by_class[claim.storage_class] = np.zeros(num_nodes, dtype=bool), *amounts
+        return known
+
 
 _SCORING_GATE = "StorageCapacityScoring"
 _FOUND = "VolumeBinding/found"
@@ -124,8 +192,6 @@ class VolumeBinding:
         return bits if bits.any() else None
 
     def obstacle(self, cycle: Cycle, node: int, bits: int) -> Obstacle:
-        """All reasons of `bits`."""
-        del cycle, node
         found = sorted((fault for fault in VolumeFault if bits & fault.bit), key=lambda fault: fault.reason)
         return Obstacle.of(self.name, Code.UNRESOLVABLE, *found)
 
@@ -141,11 +207,10 @@ class VolumeBindingScore:
 
     def score(self, cycle: Cycle, feasible: BoolMask) -> Scores | None:
         """The score of each node; None for a pod whose claims are bound, or whose volumes nothing is known of."""
-        del feasible
         found = cycle.scratch.get(_FOUND)
         if not isinstance(found, FoundVolumes):
             return None
-        scores = storage_scores(found, self._supply, self._ratings)
+        scores = _storage_scores(found, self._supply, self._ratings)
         return None if scores is None else Scores(scores)
 
 

@@ -8,24 +8,140 @@ whom.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TypeAlias
 
 import numpy as np
 
-from descheduler.model.pod import Pod
+from descheduler.model.pod import InlineDisk, Pod, PodSpec
 from descheduler.model.volume_sources import READ_WRITE_ONCE, READ_WRITE_ONCE_POD, PersistentVolumeClaim
-from descheduler.placement.configuration.kube_scheduler.plugin_settings import ByDefault
+from descheduler.placement.configuration.kube_scheduler.plugin_args import ByDefault
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import PASS, SKIP, SKIP_FOR_GOOD, PreFilterResult, ReasonBits
 from descheduler.placement.framework.obstacle import Code, Obstacle, ObstacleReason
 from descheduler.placement.framework.refused_node import RefusedNode
 from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin
-from descheduler.placement.plugins.volumes.claim_interactions import ClaimInteractions
-from descheduler.placement.plugins.volumes.claim_users import ClaimUsers
-from descheduler.placement.plugins.volumes.disk_users import DiskUsers
-from descheduler.placement.plugins.volumes.pod_claims import CLAIM_KINDS, claims_of, not_found
+from descheduler.placement.plugins.volumes.pod_claims import CLAIM_KINDS, ClaimInteractions, claims_of, not_found
 from descheduler.placement.shadow.shadow_cluster import NO_NODE, Cycle, ShadowCluster
 
-__all__ = ["VolumeRestrictions"]
+__all__ = ["ClaimUsers", "DiskUsers", "VolumeRestrictions"]
+
+_Disk: TypeAlias = tuple[str, tuple[str, ...]]
+"""The kind of a disk, and which one it is."""
+
+
+class DiskUsers:
+    """A follower that knows on which nodes each stated disk is mounted, and how."""
+
+    def __init__(self, cluster: ShadowCluster) -> None:
+        del cluster  # pods are told one by one
+        self._mounts: dict[_Disk, dict[tuple[int, InlineDisk], int]] = {}
+
+    def concerns(self, spec: PodSpec) -> bool:
+        """Those that name disks."""
+        return bool(spec.inline_disks)
+
+    def pod_added(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
+        """Counts a mount of each disk."""
+        del is_terminating  # a pod that is being deleted still has its disks
+        if node != NO_NODE:
+            for disk in _exclusive(pod):
+                mounts = self._mounts.setdefault((disk.kind, disk.identity), {})
+                mounts[node, disk] = mounts.get((node, disk), 0) + 1
+
+    def pod_removed(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
+        if node != NO_NODE:
+            for disk in _exclusive(pod):
+                mounts = self._mounts[disk.kind, disk.identity]
+                mounts[node, disk] -= 1
+                if not mounts[node, disk]:
+                    del mounts[node, disk]
+                if not mounts:
+                    del self._mounts[disk.kind, disk.identity]
+
+    def fingerprint(self) -> object:
+        return sorted(
+            (kind, identity, node, disk.read_only, sorted(disk.monitors), count)
+            for (kind, identity), mounts in self._mounts.items()
+            for (node, disk), count in mounts.items()
+        )
+
+    def conflicts(self, disks: tuple[InlineDisk, ...]) -> frozenset[int]:
+        """Nodes where a pod that has one of `disks` must not join those that are there."""
+        return frozenset(
+            node
+            for disk in disks
+            for node, held in self._mounts.get((disk.kind, disk.identity), ())
+            if _conflict(disk, held)
+        )
+
+
+def _exclusive(pod: Pod) -> list[InlineDisk]:
+    return [disk for disk in pod.spec.inline_disks if disk.is_exclusive]
+
+
+def _conflict(disk: InlineDisk, held: InlineDisk) -> bool:
+    """Whether two mounts of what has the same kind and identity exclude each other."""
+    if disk.kind == "awsElasticBlockStore":
+        return True
+    if disk.kind == "rbd" and disk.monitors.isdisjoint(held.monitors):
+        return False
+    return not (disk.read_only and held.read_only)
+
+
+class ClaimUsers:
+    """A follower that counts the users of each claim, also those on nodes that the snapshot does not hold.
+
+    Claims of generic ephemeral volumes are left out: they have one user, and the scheduler does not look at them.
+    """
+
+    def __init__(self, cluster: ShadowCluster) -> None:
+        del cluster  # pods are told one by one
+        # Namespace → claim → its users, each as twice the node's index, plus one for a pod that is being deleted.
+        self._users: dict[str, dict[str, tuple[int, ...]]] = {}
+
+    def concerns(self, spec: PodSpec) -> bool:
+        """Pods with claims alone."""
+        return False
+
+    def pod_added(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
+        """Counts a user of each claim."""
+        if pod.claim_names:
+            users = self._users.setdefault(pod.namespace, {})
+            for name in pod.claim_names:
+                users[name] = (*users.get(name, ()), 2 * node + is_terminating)
+
+    def pod_removed(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
+        if not pod.claim_names:
+            return
+        users = self._users[pod.namespace]
+        for name in pod.claim_names:
+            left = list(users[name])
+            left.remove(2 * node + is_terminating)
+            if left:
+                users[name] = tuple(left)
+            else:
+                del users[name]
+        if not users:
+            del self._users[pod.namespace]
+
+    def fingerprint(self) -> object:
+        return sorted(
+            (namespace, name, sorted(users))
+            for namespace, by_name in self._users.items()
+            for name, users in by_name.items()
+        )
+
+    def is_used(self, namespace: str, name: str) -> bool:
+        """Whether any pod uses the claim on a node of the snapshot, be it one that is being deleted.
+
+        kube-scheduler (1.36) does not see the pods of nodes that do not exist any more.
+        """
+        return any(user >= 0 for user in self._users.get(namespace, {}).get(name, ()))
+
+    def holders(self, namespace: str, name: str) -> frozenset[int]:
+        """The nodes of users that stay; `NO_NODE` among them for a node that is not in the snapshot."""
+        users = self._users.get(namespace, {}).get(name, ())
+        return frozenset(user >> 1 for user in users if not user & 1)
 
 
 class VolumeUseReason(ObstacleReason):
@@ -77,7 +193,6 @@ class VolumeRestrictions:
 
     def obstacle(self, cycle: Cycle, node: int, bits: int) -> Obstacle:
         """The disk is looked at first, and the first reason is the only one."""
-        del cycle, node
         found = next(reason for reason in VolumeUseReason if reason.bit == bits)
         return Obstacle.of(self.name, Code.UNSCHEDULABLE, found)
 
@@ -120,7 +235,6 @@ class VolumeRestrictions:
 
 def explain_volume_restrictions(refused: RefusedNode, obstacle: Obstacle) -> Iterator[str]:
     """Who uses a claim that is for one pod alone, or mounts the same disk."""
-    del obstacle
     alone = {
         claim.name
         for claim in claims_of(refused.pod, refused.cycle.cluster)

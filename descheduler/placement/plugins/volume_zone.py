@@ -13,7 +13,7 @@ import numpy as np
 from descheduler.model.pod import Pod
 from descheduler.model.selection.labels import Requirement
 from descheduler.model.volume_sources import PersistentVolume
-from descheduler.placement.configuration.kube_scheduler.plugin_settings import ByDefault
+from descheduler.placement.configuration.kube_scheduler.plugin_args import ByDefault
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import PASS, SKIP, PreFilterResult, ReasonBits
 from descheduler.placement.framework.obstacle import Code, Obstacle, ObstacleReason
@@ -82,8 +82,6 @@ class VolumeZone:
         return None if served.all() else np.where(served, 0, ZoneReason.ANOTHER_ZONE.bit).astype(np.uint32)
 
     def obstacle(self, cycle: Cycle, node: int, bits: int) -> Obstacle:
-        """The only reason there is."""
-        del cycle, node, bits
         return Obstacle.of(self.name, Code.UNRESOLVABLE, ZoneReason.ANOTHER_ZONE)
 
     def _zones(self, pod: Pod) -> tuple[_Zone, ...] | Obstacle:
@@ -145,7 +143,6 @@ def _zones_of(labels: Mapping[str, str]) -> list[_Zone]:
 
 def explain_volume_zone(refused: RefusedNode, obstacle: Obstacle) -> Iterator[str]:
     """The volumes of another zone."""
-    del obstacle
     for claim in claims_of(refused.pod, refused.cycle.cluster):
         volume = refused.snapshot.volumes.get(claim.volume_name)
         for key, places in sorted(volume.labels.items()) if volume is not None else ():

@@ -11,12 +11,15 @@ from descheduler.cluster.kind import kind_key
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.groups.workloads import Workload
 from descheduler.model.pod import Owner, Pod
-from descheduler.placement.replacements.answer import BARE, OwnerAnswer, Returns, not_created
-from descheduler.placement.replacements.controllers.situation import (
+from descheduler.placement.replacements.answer import (
+    BARE,
     ORDINARY_ENDING,
     Ending,
     Members,
+    OwnerAnswer,
+    Returns,
     Situation,
+    not_created,
     ordinal_of,
 )
 from descheduler.placement.replacements.controllers.stateful_set import wants_ordinal

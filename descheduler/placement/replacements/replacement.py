@@ -14,14 +14,20 @@ from descheduler.model.groups.workloads import PodRevision, Workload
 from descheduler.model.pod import Owner, Pod, PodSpec, coming_claims
 from descheduler.model.selection.taints import Toleration
 from descheduler.placement.replacements.admission import Admission, FullQuota
-from descheduler.placement.replacements.answer import OwnerAnswer, Returns
+from descheduler.placement.replacements.answer import Ending, OwnerAnswer, Returns
 from descheduler.placement.replacements.controllers.daemon_set import DAEMON_TOLERATIONS
-from descheduler.placement.replacements.controllers.job_failures import index_failures
-from descheduler.placement.replacements.controllers.situation import Ending
-from descheduler.placement.replacements.labels import label_keys, replacement_labels, with_label_keys
+from descheduler.placement.replacements.controllers.job import index_failures
 from descheduler.placement.replacements.other_size import of_other_size
 from descheduler.placement.replacements.owners import Owners, why_unmovable
-from descheduler.placement.replacements.spec import Defaults, MergedSpec, for_node, merge_specs
+from descheduler.placement.replacements.spec import (
+    Defaults,
+    MergedSpec,
+    for_node,
+    label_keys,
+    merge_specs,
+    replacement_labels,
+    with_label_keys,
+)
 
 __all__ = ["Replacement", "ReplacementMaker", "Source"]
 

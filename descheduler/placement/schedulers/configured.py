@@ -19,7 +19,7 @@ from descheduler.placement.configuration.kube_scheduler.configuration import (
     SchedulerConfiguration,
     default_configuration,
 )
-from descheduler.placement.configuration.kube_scheduler.plugin_settings import PluginSettings
+from descheduler.placement.configuration.kube_scheduler.plugin_args import PluginSettings
 from descheduler.placement.schedulers.kube_scheduler import ROW as KUBE_SCHEDULER
 from descheduler.placement.schedulers.row import SchedulerRow
 from descheduler.placement.schedulers.table import SCHEDULERS

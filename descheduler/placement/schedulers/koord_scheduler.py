@@ -14,7 +14,7 @@ from descheduler.placement.configuration.kube_scheduler.plugin_args import SCHED
 from descheduler.placement.schedulers.row import SchedulerRow
 
 if TYPE_CHECKING:
-    from descheduler.placement.configuration.kube_scheduler.plugin_settings import PluginSettings
+    from descheduler.placement.configuration.kube_scheduler.plugin_args import PluginSettings
     from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 
 __all__ = ["KOORD_KUBE_VERSION", "KOORD_SCHEDULER", "MANIFEST", "ROW", "koord_profile"]

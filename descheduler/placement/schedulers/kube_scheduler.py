@@ -11,7 +11,7 @@ from descheduler.placement.schedulers.row import SchedulerRow
 
 if TYPE_CHECKING:
     from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerConfiguration
-    from descheduler.placement.configuration.kube_scheduler.plugin_settings import PluginSettings
+    from descheduler.placement.configuration.kube_scheduler.plugin_args import PluginSettings
 
 __all__ = ["ROW"]
 

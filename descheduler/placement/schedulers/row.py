@@ -12,7 +12,7 @@ from descheduler.model.kube_version import KubeVersion
 
 if TYPE_CHECKING:  # the table is read where a policy is checked, which imports no numpy
     from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerConfiguration
-    from descheduler.placement.configuration.kube_scheduler.plugin_settings import PluginSettings
+    from descheduler.placement.configuration.kube_scheduler.plugin_args import PluginSettings
     from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
     from descheduler.placement.framework.scheduler_model import SchedulerModel
     from descheduler.placement.shadow.shadow_cluster import ShadowCluster

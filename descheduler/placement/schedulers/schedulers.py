@@ -14,9 +14,8 @@ from descheduler.placement.configuration.kube_scheduler.configuration import (
 )
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.scheduler import Scheduler
-from descheduler.placement.framework.scheduler_model import SchedulerModel
+from descheduler.placement.framework.scheduler_model import SchedulerModel, Unit
 from descheduler.placement.framework.scheduling_plugin import Preference, SchedulingPlugin
-from descheduler.placement.framework.units import Unit
 from descheduler.placement.schedulers.row import SchedulerRow
 from descheduler.placement.schedulers.table import SCHEDULERS
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster

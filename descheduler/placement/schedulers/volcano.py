@@ -20,7 +20,7 @@ from descheduler.placement.schedulers.row import SchedulerRow
 
 if TYPE_CHECKING:
     from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerConfiguration
-    from descheduler.placement.configuration.kube_scheduler.plugin_settings import PluginSettings
+    from descheduler.placement.configuration.kube_scheduler.plugin_args import PluginSettings
     from descheduler.placement.configuration.volcano import VolcanoConfiguration
     from descheduler.placement.framework.scheduler_model import SchedulerModel
     from descheduler.placement.shadow.shadow_cluster import ShadowCluster
@@ -47,14 +47,13 @@ def _read(
     from descheduler.placement.configuration.volcano import volcano_configuration
     from descheduler.placement.volcano.plugins.table import VOLCANO_PLUGINS
 
-    del made_of
     read = volcano_configuration(document, modelled=VOLCANO_PLUGINS)
     return replace(default_configuration(version, plugins), others={VOLCANO: read}, warnings=read.warnings)
 
 
 def _run_as(document: Document | None, release: str) -> VolcanoConfiguration:
     from descheduler.placement.configuration.volcano import default_volcano_configuration, volcano_configuration
-    from descheduler.placement.configuration.volcano_version import VolcanoVersion
+    from descheduler.placement.configuration.volcano_arguments import VolcanoVersion
     from descheduler.placement.volcano.plugins.table import VOLCANO_PLUGINS
 
     version = VolcanoVersion.parse(release)

@@ -1,13 +1,96 @@
-"""Followers of a shadow cluster: state that is derived from placed pods one at a time, and whom each pod concerns."""
+"""Followers of a shadow cluster, which derive state from placed pods one at a time, and its undo log."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
-from typing import NamedTuple, Protocol, runtime_checkable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Sequence
+from types import TracebackType
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+import msgspec
 
 from descheduler.model.pod import Pod, PodSpec
 
-__all__ = ["ChoosyFollower", "Follower", "Followers", "Tells", "concern_of"]
+__all__ = [
+    "Change",
+    "Changes",
+    "ChoosyFollower",
+    "Entry",
+    "Follower",
+    "Followers",
+    "Taking",
+    "Tells",
+    "WhatIf",
+    "concern_of",
+]
+
+
+class _Ledger(Protocol):
+    """The methods of a ledger that an entry needs."""
+
+    def release(self, taken: Any) -> None:
+        """Gives back what was taken."""
+
+    def restore(self, taken: Any) -> None:
+        """Takes exactly that again."""
+
+
+class Change(msgspec.Struct, frozen=True, gc=False):
+    """A pod that came (`sign` 1) or left (-1). `takes_room` is false for one that keeps the room that it has."""
+
+    pod: Pod
+    node: int
+    is_terminating: bool
+    sign: int
+    takes_room: bool = True
+
+
+class Taking(NamedTuple):
+    """What was taken out of a ledger (`sign` 1) or given back (-1)."""
+
+    ledger: _Ledger
+    taken: object
+    sign: int
+
+
+Entry = Change | Taking
+Changes = tuple[Entry, ...]
+"""Entries of the undo log, oldest first."""
+
+
+class WhatIf:
+    """A stretch of the undo log, from `ShadowCluster.what_if` on. At the end of a `with` statement all of it is taken
+    back, unless it was kept."""
+
+    __slots__ = ("_is_kept", "_log", "_start", "_undo_to")
+
+    def __init__(self, log: Sequence[Entry], undo_to: Callable[[int], None]) -> None:
+        self._log = log
+        self._undo_to = undo_to
+        self._start = len(log)
+        self._is_kept = False
+
+    @property
+    def changes(self) -> Changes:
+        """What was done so far, for `ShadowCluster.repeat`."""
+        return tuple(self._log[self._start :])
+
+    def keep(self) -> None:
+        """Leaves everything as it is at the end."""
+        self._is_kept = True
+
+    def take_back(self) -> None:
+        """Takes back everything so far; more may follow."""
+        self._undo_to(self._start)
+
+    def __enter__(self) -> WhatIf:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if error is not None or not self._is_kept:
+            self.take_back()
 
 
 class Follower(Protocol):
@@ -21,6 +104,22 @@ class Follower(Protocol):
 
     def fingerprint(self) -> object:
         """A value whose `repr` differs when the state does, independent of the order of changes."""
+
+
+class CountingFollower(ABC):
+    """A follower that takes pods in and out by the same steps."""
+
+    @abstractmethod
+    def count(self, pod: Pod, node: int, sign: int, *, is_terminating: bool) -> None:
+        """Takes `pod` in with the sign 1, out with -1."""
+
+    def pod_added(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
+        """Counts it."""
+        self.count(pod, node, 1, is_terminating=is_terminating)
+
+    def pod_removed(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
+        """Counts it no longer."""
+        self.count(pod, node, -1, is_terminating=is_terminating)
 
 
 @runtime_checkable

@@ -1,8 +1,8 @@
-"""The form in which a pod is placed: with the claims that are made for it, and without the labels that tell it from
-its siblings and that no selector reads.
+"""The form in which a pod is placed: with the claims that are made for it and the tolerations that its scheduler
+honours, and without the labels that tell it from its siblings and that no selector reads.
 
-Pods of a StatefulSet or an Indexed Job carry their number as a label. With it each is a placement class of its own,
-and all that is kept about a class is kept for every pod.
+Pods of a StatefulSet or an Indexed Job carry their number as a label. With it each is a placement class of its own, and
+all that is kept about a class is kept for every pod.
 """
 
 from __future__ import annotations
@@ -13,10 +13,23 @@ from functools import cached_property
 import msgspec
 
 from descheduler.cluster.snapshot import Snapshot
+from descheduler.model.kube_version import KubeVersion
 from descheduler.model.pod import Pod, PodSpec, coming_claims
 from descheduler.model.selection.labels import LabelSelector
+from descheduler.model.selection.taints import Toleration
 
-__all__ = ["PER_POD_LABELS", "PlacementForms"]
+__all__ = ["PER_POD_LABELS", "PlacementForms", "honoured_tolerations"]
+
+_GATE = "TaintTolerationComparisonOperators"
+
+
+def honoured_tolerations(tolerations: tuple[Toleration, ...], version: KubeVersion) -> tuple[Toleration, ...]:
+    """`tolerations` without those that never tolerate, since their `Gt` or `Lt` is behind a gate that is off."""
+    if version.gate(_GATE):
+        return tolerations
+    kept = tuple(toleration for toleration in tolerations if toleration.operator not in ("Gt", "Lt"))
+    return tolerations if len(kept) == len(tolerations) else kept
+
 
 PER_POD_LABELS = frozenset(
     {

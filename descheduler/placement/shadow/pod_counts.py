@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from descheduler.model.pod import Pod
+from descheduler.placement.shadow.follower import CountingFollower
 from descheduler.placement.shadow.shadow_cluster import NO_NODE, ShadowCluster
 from descheduler.placement.shadow.tally.pod_tally import FoundPods, PodQuery, PodSum, PodTally
 
 __all__ = ["PodCounts"]
 
 
-class PodCounts:
+class PodCounts(CountingFollower):
     """Follower that answers how many placed pods a query finds on each node. Pods on unknown nodes are left out."""
 
     def __init__(self, cluster: ShadowCluster) -> None:
@@ -19,18 +20,11 @@ class PodCounts:
         """The pods that `query` finds, by node. Not to be written to; valid until the cluster changes."""
         return self._tally.found(query)
 
-    def pod_added(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
-        """Counts `pod` on `node`."""
+    def count(self, pod: Pod, node: int, sign: int, *, is_terminating: bool) -> None:
         if node != NO_NODE:
-            self._tally.change(pod, node, 1, is_terminating=is_terminating)
-
-    def pod_removed(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
-        """The inverse of `pod_added`."""
-        if node != NO_NODE:
-            self._tally.change(pod, node, -1, is_terminating=is_terminating)
+            self._tally.change(pod, node, sign, is_terminating=is_terminating)
 
     def fingerprint(self) -> object:
-        """The pods by namespace, labels and node."""
         state: dict[object, list[tuple[int, int, int]]] = {}
         for namespace, labels, *numbers in self._tally.held():
             node, pods, num_ending = numbers

@@ -22,10 +22,18 @@ from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.annotations import AnnotationKeys
 from descheduler.model.kube_version import KubeVersion
 from descheduler.model.pod import Pod
-from descheduler.placement.shadow.follower import Follower, Followers, concern_of
+from descheduler.placement.shadow.follower import (
+    Change,
+    Changes,
+    Entry,
+    Follower,
+    Followers,
+    Taking,
+    WhatIf,
+    concern_of,
+)
 from descheduler.placement.shadow.node_table import Demand, NodeTable, PodDemands
 from descheduler.placement.shadow.placement_class import Mark, PlacementClass, class_key
-from descheduler.placement.shadow.undo_log import Change, Changes, Entry, Taking, WhatIf
 from descheduler.placement.shadow.views import SeenPod, Tell, Views
 
 __all__ = [

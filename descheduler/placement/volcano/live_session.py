@@ -14,9 +14,7 @@ from descheduler.placement.framework.scheduler_model import EvictedFor
 from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.placement_forms import PlacementForms
 from descheduler.placement.shadow.shadow_cluster import NO_NODE, Company, ShadowCluster
-from descheduler.placement.volcano.actions.enqueue import enqueue
-from descheduler.placement.volcano.actions.preempt import preempt
-from descheduler.placement.volcano.actions.reclaim import reclaim
+from descheduler.placement.volcano.actions import enqueue, preempt, reclaim
 from descheduler.placement.volcano.jobs import Job, Phase, Status, Task, status_of
 from descheduler.placement.volcano.session import Session, VolcanoPlugin
 
@@ -257,8 +255,6 @@ class LiveSession:
             self._session.nodes.add(task)
 
     def pod_removed(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
-        """The inverse."""
-        del is_terminating
         self._note_change(pod)
         placement_class = None if id(pod) in self._on_nodes else self._cluster.placement_class(pod)
         task = self._tasks[id(pod)] if placement_class is None else self._placed[placement_class, node].pop()
@@ -276,7 +272,6 @@ class LiveSession:
             self._spare_for(task.pod).append(task)
 
     def fingerprint(self) -> object:
-        """What each job holds, and what is idle."""
         self._leave_if_extended()
         nodes = self._session.nodes
         jobs = (

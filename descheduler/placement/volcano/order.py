@@ -72,7 +72,6 @@ class FirstChoices:
 
     def index(self, number: int) -> int:
         """0."""
-        del number
         return 0
 
     def shuffled(self, items: Iterable[T]) -> list[T]:

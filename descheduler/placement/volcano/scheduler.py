@@ -16,15 +16,13 @@ from descheduler.placement.configuration.kube_scheduler.configuration import nod
 from descheduler.placement.configuration.volcano import VolcanoConfiguration
 from descheduler.placement.framework.evaluation import Choice, PluginScores, PodEvaluation, ScoreTable
 from descheduler.placement.framework.extension_points import ReasonBits
-from descheduler.placement.framework.obstacle import Code, Fact, Obstacle, Shortage
-from descheduler.placement.framework.scheduler_model import DoubtOf, EvictedFor, SchedulerModel
+from descheduler.placement.framework.obstacle import Code, Fact, Obstacle, Said, Shortage
+from descheduler.placement.framework.scheduler_model import DoubtOf, EvictedFor, SchedulerModel, Unit
 from descheduler.placement.framework.scheduling_plugin import Compares
-from descheduler.placement.framework.units import Unit
 from descheduler.placement.plugins.scheduling_gates import waiting_for_gates
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.shadow_cluster import Company, Cycle, ShadowCluster
-from descheduler.placement.volcano.admission import barred, gang_shortage
-from descheduler.placement.volcano.interplay import VolcanoInterplay
+from descheduler.placement.volcano.admission import VolcanoInterplay, barred, gang_shortage
 from descheduler.placement.volcano.jobs import Task
 from descheduler.placement.volcano.live_session import AskedTask, LiveSession, job_id_of
 from descheduler.placement.volcano.plugins.kube_scheduler import KubeFilters
@@ -53,27 +51,8 @@ _VOLUMES = "how Volcano binds volumes is not modelled"
 _CLAIMS = "how Volcano allocates resource claims is not modelled"
 
 
-class _Refused(NamedTuple):
-    """A plugin of Volcano's own refuses a node."""
-
-    plugin: str
-
-    @property
-    def reason(self) -> str:
-        """In the words of an event."""
-        return f"plugin {self.plugin} of Volcano refuses the node"
-
-    @property
-    def short(self) -> str:
-        """As part of a sentence about nodes."""
-        return f"refused by plugin {self.plugin} of Volcano"
-
-
-class _NotReady(NamedTuple):
-    """Volcano leaves nodes out that are not ready."""
-
-    reason: str = "node(s) were not ready"
-    short: str = "not ready"
+_NOT_READY = Said("node(s) were not ready", "not ready")
+"""Volcano leaves nodes out that are not ready."""
 
 
 class _Question(NamedTuple):
@@ -155,7 +134,6 @@ class VolcanoScheduler(VolcanoInterplay, SchedulerModel):
 
     def permits(self, cycle: Cycle, node: int) -> tuple[Obstacle, ...]:
         """That further tasks of the job have to find a node first."""
-        del node
         if self._is_complete(cycle.pod.pod):
             return ()
         asked = self._live.asked(self._question(cycle).pod, cycle.company)
@@ -260,11 +238,12 @@ class VolcanoScheduler(VolcanoInterplay, SchedulerModel):
         if plugin == _ROOM:
             return Obstacle.of(plugin, Code.UNSCHEDULABLE, *_shortages(asked, node, bits))
         if plugin == _NAME:
-            return Obstacle.of(plugin, Code.UNRESOLVABLE, _NotReady())
+            return Obstacle.of(plugin, Code.UNRESOLVABLE, _NOT_READY)
         filters = asked.session.accounts.get(_PREDICATES)
         if isinstance(filters, KubeFilters) and plugin in filters.names:
             return filters.obstacle(plugin, cycle, node, bits)
-        return Obstacle.of(plugin, Code.UNSCHEDULABLE, _Refused(plugin))
+        said = Said(f"plugin {plugin} of Volcano refuses the node", f"refused by plugin {plugin} of Volcano")
+        return Obstacle.of(plugin, Code.UNSCHEDULABLE, said)
 
     def evicted_for(self, refused: PodEvaluation) -> EvictedFor | None:
         """What actions preempt and reclaim do, as far as they are configured."""
@@ -303,7 +282,6 @@ class VolcanoScheduler(VolcanoInterplay, SchedulerModel):
 
     def runs(self, plugin: str, point: str = "") -> bool:
         """Whether the configuration names the plugin."""
-        del point
         return any(option.name == plugin for option in self.configuration.plugins)
 
 

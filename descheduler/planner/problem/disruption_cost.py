@@ -9,8 +9,8 @@ import numpy as np
 
 from descheduler.eviction.cluster_view import ClusterView
 from descheduler.model.groups.gangs import gangs_of
+from descheduler.model.koordinator.classes import annotated_cost
 from descheduler.model.koordinator.eviction_annotations import COST_ANNOTATION, DELETION_COST_ANNOTATION
-from descheduler.model.koordinator.pod_order import annotated_cost
 from descheduler.model.pod import Pod
 from descheduler.optimizer.arrays import PENDING, Floats, Ints
 from descheduler.optimizer.problem import Problem

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
 from descheduler.eviction.strategy_handle import StrategyHandle
-from descheduler.model.koordinator.pod_order import is_prod
+from descheduler.model.koordinator.classes import is_prod
 from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted
 from descheduler.plan.facts import NearestValue, NodeClasses, PluginFacts

@@ -9,8 +9,8 @@ import msgspec
 
 from descheduler.cluster.decoding.blocks import decode_quantities
 from descheduler.eviction.cluster_view import ClusterView
+from descheduler.model.koordinator.classes import is_prod
 from descheduler.model.koordinator.node_metric import RAW_ALLOCATABLE_ANNOTATION, NodeMetric
-from descheduler.model.koordinator.pod_order import is_prod
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.quantity import NANO

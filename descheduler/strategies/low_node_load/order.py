@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from math import inf
 
-from descheduler.model.koordinator.pod_order import importance
+from descheduler.model.koordinator.classes import importance
 from descheduler.model.pod import Pod
 from descheduler.model.requests import ResourceList, ceil_amount
 from descheduler.strategies.low_node_load.headroom import Aspect

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from descheduler.eviction.plugin_evictor import PluginEvictor
-from descheduler.model.koordinator.pod_order import importance
+from descheduler.model.koordinator.classes import importance
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import EvictionLimit, Reason, Verdict, refuse
 from descheduler.strategies.remove_pods_violating_node_reservation.reserving_node import ReservingNode, requests_any

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 
 import msgspec
 
-from descheduler.cluster.decoding.koordinator.cpu_annotations import decode_pinned_cpus
+from descheduler.cluster.decoding.koordinator.node_topology import decode_pinned_cpus
 from descheduler.model.annotations import RESOURCE_STATUS_ANNOTATION
 from descheduler.model.koordinator.node_topology import NodeTopology
 from descheduler.model.node import NODE_RESERVATION_ANNOTATION, Node
 from descheduler.model.pod import Pod
-from descheduler.model.text.cpu_list import cpu_list_text
+from descheduler.model.text.numbers import cpu_list_text
 from descheduler.strategies.remove_pods_violating_node_reservation.shortage import ReservedShortage, held_by
 
 __all__ = ["ClosedCpus", "ReservingNode", "requests_any"]

@@ -148,8 +148,7 @@ class RevokePodsOverElasticQuota:
 
     def _reviewed(self) -> dict[str, OverusedQuota]:
         """The quotas that are over their runtime quota, and have been for long enough."""
-        from descheduler.placement.plugins.elastic_quota.args import ElasticQuotaArgs
-        from descheduler.placement.plugins.elastic_quota.elastic_quota import usage_of
+        from descheduler.placement.plugins.elastic_quota.elastic_quota import ElasticQuotaArgs, usage_of
         from descheduler.strategies.revoke_pods_over_elastic_quota.overuse import QuotaReview
 
         args = ElasticQuotaArgs(scales_mins=self._args.enable_min_quota_scale is not False)

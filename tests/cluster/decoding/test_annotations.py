@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from descheduler.cluster.decoding.annotations import AnnotationReader
+from descheduler.cluster.decoding.blocks import AnnotationReader
 from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.cluster.request import SnapshotRequest
 from descheduler.model.annotations import AnnotationKeys

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from descheduler.cluster.decoding.annotations import decode_reservation
+from descheduler.cluster.decoding.blocks import decode_reservation
 from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.cluster.request import SnapshotRequest
 from descheduler.model.node import NodeReservation

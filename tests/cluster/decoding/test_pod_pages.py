@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from descheduler.cluster.builder import SnapshotBuilder
-from descheduler.cluster.decoding.decode import PodDecoder
-from descheduler.cluster.decoding.pod_pages import PodPageReader
+from descheduler.cluster.decoding.decode import PodDecoder, PodPageReader
 from descheduler.cluster.decoding.wire import PodWire
 from descheduler.cluster.kinds import KINDS
 from descheduler.cluster.request import SnapshotRequest

@@ -13,9 +13,9 @@ import pytest
 import yaml
 
 from descheduler.cluster.dumps.read import read_dump
+from descheduler.cluster.kind import TRACES_OF_SCHEDULERS
 from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import Snapshot, SnapshotError
-from descheduler.cluster.traces import TRACES_OF_SCHEDULERS
 from tests.builders import Object, node_object, pod_object
 
 NODE = node_object("a")

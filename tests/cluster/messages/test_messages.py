@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from descheduler.cluster.builder import SnapshotBuilder
 from descheduler.cluster.kinds import KINDS
-from descheduler.cluster.messages.objects import MessageAdder
+from descheduler.cluster.pod_messages import MessageAdder
 from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import Snapshot, SnapshotError
 from tests.builders import Object, container_status, pod_object

@@ -15,8 +15,8 @@ from descheduler.cycle.plugins import REGISTRY
 from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.migration_controller.arbitration import JobDecision, JobOutcome, arbitrate
 from descheduler.eviction.migration_controller.args import MigrationControllerArgs
+from descheduler.model.koordinator.classes import importance
 from descheduler.model.koordinator.migration_job import MigrationJob
-from descheduler.model.koordinator.pod_order import importance
 from descheduler.model.pod import EVICT_ANNOTATION
 from descheduler.policy.load import load_policy
 

@@ -19,7 +19,7 @@ from descheduler.cluster.decoding.koordinator.pod_groups import decode_pod_group
 from descheduler.cluster.decoding.wire import NodeWire, PodWire
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.annotations import AnnotationKeys
-from descheduler.model.koordinator.gangs import Gangs
+from descheduler.model.koordinator.gang_settings import Gangs
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerConfiguration
 from descheduler.placement.framework.scheduling_plugin import annotations_read_by

@@ -23,8 +23,8 @@ from descheduler.placement.framework.evaluation import PodEvaluation
 from descheduler.placement.framework.obstacle import Code, Obstacle
 from descheduler.placement.framework.scheduler import Scheduler
 from descheduler.placement.framework.scheduling_plugin import annotations_read_by
-from descheduler.placement.plugins.device_share.device_ledger import NAME
-from descheduler.placement.plugins.device_share.devices.device_cache import DeviceCache
+from descheduler.placement.plugins.device_share.device_state import DeviceCache
+from descheduler.placement.plugins.device_share.filter import NAME
 from descheduler.placement.plugins.table import PLUGINS
 from descheduler.placement.shadow.shadow_cluster import Placed, ShadowCluster
 

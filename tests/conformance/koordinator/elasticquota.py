@@ -18,8 +18,11 @@ from descheduler.placement.configuration.kube_scheduler.configuration import loa
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.scheduler import Scheduler
 from descheduler.placement.plugins.elastic_quota.admission import QuotaAdmission
-from descheduler.placement.plugins.elastic_quota.args import ElasticQuotaArgs
-from descheduler.placement.plugins.elastic_quota.elastic_quota import ElasticQuotaPlugin, make_admission
+from descheduler.placement.plugins.elastic_quota.elastic_quota import (
+    ElasticQuotaArgs,
+    ElasticQuotaPlugin,
+    make_admission,
+)
 from descheduler.placement.plugins.elastic_quota.quota_forest import QuotaPlace
 from descheduler.placement.plugins.elastic_quota.quota_tree import NO_PARENT
 from descheduler.placement.plugins.table import PLUGINS

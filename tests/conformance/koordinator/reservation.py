@@ -19,11 +19,10 @@ from descheduler.placement.framework.obstacle import Obstacle
 from descheduler.placement.framework.scheduler import Scheduler
 from descheduler.placement.framework.scheduling_plugin import shadow_cluster_of
 from descheduler.placement.needs import landing_annotations
-from descheduler.placement.plugins.reservation.cycle_state import state_of
 from descheduler.placement.plugins.reservation.holdings import HeldReservation, Holdings
-from descheduler.placement.plugins.reservation.ledgers import Use
-from descheduler.placement.plugins.reservation.matching import OwnerMatch
+from descheduler.placement.plugins.reservation.ledgers import Use, state_of
 from descheduler.placement.plugins.reservation.plugin import ReservationReason
+from descheduler.placement.plugins.reservation.pod_protocol import OwnerMatch
 from descheduler.placement.plugins.table import PLUGINS
 from descheduler.placement.schedulers.koord_scheduler import KOORD_KUBE_VERSION, MANIFEST
 from descheduler.placement.shadow.shadow_cluster import NO_NODE, Cycle

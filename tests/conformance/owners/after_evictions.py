@@ -19,8 +19,7 @@ from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.quantity import parse_quantity
-from descheduler.placement.replacements.answer import Returns
-from descheduler.placement.replacements.controllers.situation import Ending
+from descheduler.placement.replacements.answer import Ending, Returns
 from descheduler.placement.replacements.controllers.table import CONTROLLERS
 from descheduler.placement.replacements.replacement import Replacement, ReplacementMaker
 from tests.conformance.owners.revisions import revision_of

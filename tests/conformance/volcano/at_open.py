@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from descheduler.placement.volcano.actions.candidates import may_suffice, victims_in_order
+from descheduler.placement.volcano.actions import may_suffice, victims_in_order
 from descheduler.placement.volcano.jobs import Job, Status, Task
 from descheduler.placement.volcano.nodes import Nodes
 from descheduler.placement.volcano.order import Heap

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from descheduler.kube.lists import incoming, json_list
+from descheduler.kube.lists import body as incoming
+from descheduler.kube.lists import json_list
 from descheduler.kube.lists.json_list import JsonList
 from descheduler.transport.errors import AnswerBroken, AnswerTooLarge, ExchangeError
 
@@ -105,7 +106,7 @@ def test_list_beyond_its_bounds_is_given_up(
 ) -> None:
     monkeypatch.setattr(incoming, "_MOST_OBJECT_BYTES", 500)
     monkeypatch.setattr(incoming, "_TOGETHER_BYTES", 100)
-    monkeypatch.setattr(incoming, "_MOST_OBJECTS", 50)
+    monkeypatch.setattr(incoming, "_MOST_STREAMED_OBJECTS", 50)
     monkeypatch.setattr(json_list, "_MOST_BLANKS", 1000)
     monkeypatch.setattr(json_list, "OBJECT_BYTES", 1000)
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from descheduler.kube.client import KubeClient, connect
 from descheduler.kube.errors import NotProtobuf
-from descheduler.kube.lists import incoming
+from descheduler.kube.lists import body as incoming
 from descheduler.kube.lists.message_list import MessageList
 from descheduler.kube.lists.streamed import MessageBatch
 from descheduler.kube.retry import RetryPolicy
@@ -174,7 +174,7 @@ def test_list_that_keeps_coming_may_take_longer_than_the_time_out(fake_api: Fake
 def test_list_without_an_end_is_given_up(
     fake_api: FakeApi, client: KubeClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(incoming, "_MOST_OBJECTS", 1000)
+    monkeypatch.setattr(incoming, "_MOST_STREAMED_OBJECTS", 1000)
     start = b"k8s\0\x0a\x0d\x0a\x02v1\x12\x07PodList\x12\xff\xff\xff\xff\x0f\x0a\x00"
     endless = chain([head(**PROTOBUF_HEAD), start], repeat((b"\x12" + bytes([len(ITEMS[0])]) + ITEMS[0]) * 1000))
     fake_api.fail_always("GET", PODS, RawAnswer(lambda: endless))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 import pytest
 
 from descheduler.kube.lists.body import ListPage
-from descheduler.kube.lists.progress import ListProgress
+from descheduler.kube.lists.listing import ListProgress
 from descheduler.transport.errors import ExchangeError
 
 

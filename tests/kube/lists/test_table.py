@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from descheduler.kube.client import KubeClient
-from descheduler.kube.lists.table import column_cells
+from descheduler.kube.lists.listing import column_cells
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.guards.health import Health, read_health
 from tests.builders import Object, node_object, pod_object

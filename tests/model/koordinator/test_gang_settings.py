@@ -9,6 +9,7 @@ import pytest
 from descheduler.model.koordinator.gang_settings import (
     POD_GROUP_LABEL,
     GangMode,
+    Gangs,
     GangSettings,
     MatchPolicy,
     PodGroup,
@@ -16,7 +17,6 @@ from descheduler.model.koordinator.gang_settings import (
     settings_of_pod,
     settings_of_pod_group,
 )
-from descheduler.model.koordinator.gangs import Gangs
 from descheduler.model.pod import Pod
 from tests.builders import make_pod
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from descheduler.model.koordinator.pod_order import importance
+from descheduler.model.koordinator.classes import importance
 from descheduler.model.pod import Pod
 from tests.builders import make_pod
 

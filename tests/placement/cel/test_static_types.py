@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from descheduler.placement.cel.static_types import DYN, FREE, INT, NULL, QUANTITY, Type, joined
+from descheduler.placement.cel.frame import DYN, FREE, INT, NULL, QUANTITY, Type, joined
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import numpy as np
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import SKIP, PreFilterResult, ReasonBits
-from descheduler.placement.framework.koordinator.allocation import Allocation
+from descheduler.placement.framework.matched_reservations import Allocation
 from descheduler.placement.framework.obstacle import Code, Obstacle, ObstacleReason
 from descheduler.placement.framework.refused_node import RefusedNode
 from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin, own_node

@@ -29,7 +29,7 @@ from descheduler.placement.framework.interactions import (
 )
 from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin
 from descheduler.placement.landings.landing import LandingVerdict
-from descheduler.placement.plugins.pod_topology_spread.args import PodTopologySpreadArgs
+from descheduler.placement.plugins.pod_topology_spread.constraints import PodTopologySpreadArgs
 from descheduler.placement.plugins.table import PLUGINS
 from descheduler.placement.prover import LandingProver
 from descheduler.placement.shadow.node_masks import BoolMask

@@ -16,7 +16,7 @@ from descheduler.placement.configuration.kube_scheduler.plugin_args import Plugi
 from descheduler.placement.framework.attempt import place
 from descheduler.placement.framework.evaluation import Choice
 from descheduler.placement.framework.scheduler import Scheduler
-from descheduler.placement.plugins.node_resources_fit.args import NodeResourcesFitArgs
+from descheduler.placement.plugins.node_resources_fit.score import NodeResourcesFitArgs
 from descheduler.placement.plugins.table import PLUGINS
 from descheduler.placement.shadow.shadow_cluster import Placed, ShadowCluster
 from tests.builders import make_node, make_pod, make_snapshot, preferred_node_affinity, required_anti_affinity

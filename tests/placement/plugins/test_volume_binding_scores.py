@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from descheduler.model.volume_sources import CSIStorageCapacity
-from descheduler.placement.plugins.helper.shape import ShapePoint
+from descheduler.placement.plugins.helper.scores import ShapePoint
 from descheduler.placement.plugins.volume_binding import VolumeBinding, VolumeBindingArgs, VolumeBindingScore
 from descheduler.placement.shadow.shadow_cluster import Cycle
 from tests.placement.clusters import make_cluster, make_profile

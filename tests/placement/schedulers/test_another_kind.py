@@ -27,8 +27,7 @@ from descheduler.placement.configuration.kube_scheduler.configuration import (
 )
 from descheduler.placement.framework.evaluation import Choice, PodEvaluation
 from descheduler.placement.framework.obstacle import Code, Obstacle
-from descheduler.placement.framework.scheduler_model import DoubtOf, SchedulerModel
-from descheduler.placement.framework.units import Unit
+from descheduler.placement.framework.scheduler_model import DoubtOf, SchedulerModel, Unit
 from descheduler.placement.landings.landing import LandingVerdict
 from descheduler.placement.plugins.table import PLUGINS
 from descheduler.placement.prover import LandingProver

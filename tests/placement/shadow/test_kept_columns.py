@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from descheduler.placement.framework.scoring import KeptColumns
 from descheduler.placement.shadow import node_table
-from descheduler.placement.shadow.kept_columns import KeptColumns
 from descheduler.placement.shadow.node_table import CPU_ROW, MEMORY_ROW, PODS_ROW, Demand, NodeTable, SomeNodes
 from tests.builders import make_node
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from descheduler.model.selection.affinity import Affinity, NodeMatch, NodeSelectorTerm, match_node
 from descheduler.model.selection.labels import Requirement, make_requirement
-from descheduler.placement.shadow.node_terms import NodeTerms
+from descheduler.placement.shadow.node_masks import NodeTerms
 from tests.builders import make_node
 
 KEYS = st.sampled_from(["a", "b"])

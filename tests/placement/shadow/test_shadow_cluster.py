@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from descheduler.model.pod import Pod
 from descheduler.placement.plugins.inter_pod_affinity.term_holders import TermHolders
 from descheduler.placement.plugins.node_ports import UsedPorts
+from descheduler.placement.plugins.volume_restrictions import ClaimUsers, DiskUsers
 from descheduler.placement.plugins.volumes.attached_volumes import AttachedVolumes
-from descheduler.placement.plugins.volumes.claim_users import ClaimUsers
-from descheduler.placement.plugins.volumes.disk_users import DiskUsers
 from descheduler.placement.plugins.volumes.pod_claims import ClaimOwners
 from descheduler.placement.shadow.follower import ChoosyFollower
 from descheduler.placement.shadow.node_table import CPU_ROW, PODS_ROW

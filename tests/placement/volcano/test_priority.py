@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from descheduler.placement.configuration.volcano import PluginOption
-from descheduler.placement.volcano.plugins import priority
+from descheduler.placement.volcano.plugins.jobs import start_priority
 from tests.placement.volcano.worlds import group, pods, priority_class, session
 
 
@@ -19,7 +19,7 @@ def test_tasks_of_jobs_with_a_lower_priority_make_room() -> None:
     asking, below, equal = (
         next(iter(found.jobs[f"batch/{name}"].tasks.values())) for name in ("asking", "below", "equal")
     )
-    callbacks = priority.start(found, PluginOption("priority"))
+    callbacks = start_priority(found, PluginOption("priority"))
 
     assert callbacks.preemptable is not None
     assert callbacks.preemptable(asking, [below, equal]).tasks == [below]

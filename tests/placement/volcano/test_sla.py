@@ -9,7 +9,7 @@ import pytest
 
 from descheduler.placement.configuration.volcano import PluginOption
 from descheduler.placement.configuration.volcano_arguments import Arguments
-from descheduler.placement.volcano.plugins import sla
+from descheduler.placement.volcano.plugins.jobs import start_sla
 from descheduler.placement.volcano.session import Session
 from descheduler.placement.volcano.tiers import ABSTAIN, PERMIT, Callbacks
 from tests.placement.volcano.worlds import Object, group, session
@@ -29,7 +29,7 @@ def started(*jobs: Object, after: timedelta | None = timedelta(hours=1), common:
     taken_at = None if after is None else BORN + after
     found.cluster.snapshot = replace(found.cluster.snapshot, taken_at=taken_at)
     arguments = Arguments({"sla-waiting-time": common} if common else {})
-    return sla.start(found, PluginOption("sla", arguments=arguments)), found
+    return start_sla(found, PluginOption("sla", arguments=arguments)), found
 
 
 def test_job_whose_waiting_ends_first_comes_first_and_one_without_comes_last() -> None:

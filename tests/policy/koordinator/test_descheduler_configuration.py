@@ -11,7 +11,7 @@ from descheduler.eviction.default_evictor.default_evictor import DefaultEvictorA
 from descheduler.eviction.migration_controller.args import MigrationControllerArgs, MigrationObjectLimiter, default_args
 from descheduler.eviction.placement_verification.placement_verification import PlacementVerificationArgs
 from descheduler.eviction.placement_verification.placement_verification import default_args as verification_defaults
-from descheduler.policy.koordinator.plugin_sets import KoordinatorPluginSetSection, PluginReference, merge_plugin_set
+from descheduler.policy.koordinator.profile import KoordinatorPluginSetSection, PluginReference, merge_plugin_set
 from descheduler.policy.load import load_policy
 from descheduler.policy.shared_args import PriorityThreshold
 from descheduler.policy.types import LeaderElection, PluginConfig, Policy

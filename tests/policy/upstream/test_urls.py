@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from descheduler.policy.upstream.urls import url_problem
+from descheduler.policy.upstream.metrics_providers import url_problem
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import msgspec
 
 from descheduler.cluster.decoding.affinity_blocks import decode_selector
 from descheduler.cluster.decoding.blocks import decode_labels, decode_quantities, decode_quantity, decode_text
-from descheduler.cluster.decoding.wire import ABSENT, Int32, MetadataWire, Wire
+from descheduler.cluster.decoding.wire import ABSENT, Int32, MetadataWire, SpecReader, Wire
 from descheduler.model.annotations import GPU_PARTITIONS_ANNOTATION
 from descheduler.model.koordinator.devices import (
     PARTITION_POLICY_LABEL,
@@ -64,11 +64,6 @@ class _DeviceSpecWire(Wire):
     devices: list[_DeviceInfoWire] | None = None
 
 
-class _DeviceWire(Wire):
-    metadata: MetadataWire | None = None
-    spec: _DeviceSpecWire | None = None
-
-
 class _PartitionWire(Wire):
     minors: list[Int32] | None = None
     ring_bus_bandwidth: msgspec.Raw = ABSENT
@@ -105,7 +100,7 @@ class _PartitionSpecWire(Wire):
     ring_bus_bandwidth: msgspec.Raw = ABSENT
 
 
-_decode_device = msgspec.json.Decoder(_DeviceWire).decode
+_read_device = SpecReader(_DeviceSpecWire)
 _decode_partitions = msgspec.json.Decoder(dict[str, list[_PartitionWire] | None]).decode
 _decode_allocated = msgspec.json.Decoder(dict[str, list[_AllocatedWire] | None] | None).decode
 _decode_hints = msgspec.json.Decoder(dict[str, _HintWire | None] | None).decode
@@ -115,8 +110,7 @@ _decode_spec = msgspec.json.Decoder(_PartitionSpecWire | None).decode
 
 def decode_device(block: bytes) -> Device:
     """One Device. A partition table that cannot be read counts as none."""
-    wire = _decode_device(block)
-    metadata, spec = wire.metadata or MetadataWire(), wire.spec or _DeviceSpecWire()
+    metadata, spec = _read_device(block)
     labels = decode_labels(bytes(metadata.labels))
     return Device(
         name=metadata.name or "",

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import msgspec
 
 from descheduler.cluster.decoding.blocks import decode_labels, decode_quantities, decode_text
-from descheduler.cluster.decoding.wire import ABSENT, MetadataWire, Wire
+from descheduler.cluster.decoding.wire import ABSENT, SpecReader, Wire
 from descheduler.model.koordinator.elastic_quota import QUOTA_DOMAIN, ROOT_QUOTA, ElasticQuota
 from descheduler.model.requests import ResourceList
 
@@ -19,19 +19,13 @@ class _Spec(Wire):
     max: msgspec.Raw = ABSENT
 
 
-class _ElasticQuotaWire(Wire):
-    metadata: MetadataWire | None = None
-    spec: _Spec | None = None
-
-
-_decode = msgspec.json.Decoder(_ElasticQuotaWire).decode
+_read = SpecReader(_Spec)
 _decode_names = msgspec.json.Decoder(list[str | None] | None).decode
 
 
 def decode_elastic_quota(block: bytes) -> ElasticQuota:
     """One ElasticQuota. As in koord-scheduler, an annotation that is no valid JSON counts as missing."""
-    wire = _decode(block)
-    metadata, spec = wire.metadata or MetadataWire(), wire.spec or _Spec()
+    metadata, spec = _read(block)
     labels = decode_labels(bytes(metadata.labels))
     annotations = metadata.annotations or {}
     most = decode_quantities(bytes(spec.max))

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-
-import msgspec
-
 from descheduler.cluster.decoding.blocks import decode_text
-from descheduler.cluster.decoding.times import set_time
-from descheduler.cluster.decoding.wire import MetadataWire, Wire
+from descheduler.cluster.decoding.wire import ConditionWire, MetadataWire, ObjectReader, Wire, set_time
 from descheduler.model.koordinator.eviction_annotations import JOB_ANNOTATIONS
 from descheduler.model.koordinator.migration_job import JobCondition, MigrationJob
 from descheduler.model.koordinator.reservation import ObjectReference
@@ -25,13 +20,6 @@ class _ReservationOptionsWire(Wire):
     reservation_ref: MetadataWire | None = None
 
 
-class _ConditionWire(Wire):
-    type: str | None = None
-    status: str | None = None
-    reason: str | None = None
-    last_transition_time: datetime | None = None
-
-
 class _SpecWire(Wire):
     paused: bool | None = None
     ttl: str | None = None
@@ -44,18 +32,12 @@ class _StatusWire(Wire):
     phase: str | None = None
     status: str | None = None
     reason: str | None = None
-    conditions: list[_ConditionWire] | None = None
+    conditions: list[ConditionWire] | None = None
     node_name: str | None = None
     pod_ref: MetadataWire | None = None
 
 
-class _JobWire(Wire):
-    metadata: MetadataWire | None = None
-    spec: _SpecWire | None = None
-    status: _StatusWire | None = None
-
-
-_decode = msgspec.json.Decoder(_JobWire).decode
+_read = ObjectReader(_SpecWire, _StatusWire)
 
 
 def decode_migration_job(block: bytes) -> MigrationJob:
@@ -63,8 +45,7 @@ def decode_migration_job(block: bytes) -> MigrationJob:
 
     Raises ValueError for a `ttl` that is no duration.
     """
-    wire = _decode(block)
-    metadata, spec, status = wire.metadata or MetadataWire(), wire.spec or _SpecWire(), wire.status or _StatusWire()
+    metadata, spec, status = _read(block)
     options = spec.reservation_options or _ReservationOptionsWire()
     reference, found = spec.pod_ref or MetadataWire(), metadata.annotations or {}
     return MigrationJob(
@@ -88,7 +69,7 @@ def decode_migration_job(block: bytes) -> MigrationJob:
     )
 
 
-def _condition(wire: _ConditionWire) -> JobCondition:
+def _condition(wire: ConditionWire) -> JobCondition:
     return JobCondition(
         type=wire.type or "",
         is_true=wire.status == "True",

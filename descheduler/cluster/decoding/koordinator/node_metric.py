@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from descheduler.cluster.decoding.times import set_time
-from descheduler.cluster.decoding.wire import ABSENT, Int64, MetadataWire, Wire
+from descheduler.cluster.decoding.wire import ABSENT, Int64, ObjectReader, Wire, set_time
 from descheduler.model.koordinator.node_metric import NodeMetric, PodMetric
 from descheduler.model.quantity import parse_quantity
 from descheduler.model.requests import ResourceList
@@ -65,16 +64,10 @@ class _SpecWire(Wire):
     metric_collect_policy: _CollectPolicyWire | None = None
 
 
-class _NodeMetricWire(Wire):
-    metadata: MetadataWire | None = None
-    spec: _SpecWire | None = None
-    status: _StatusWire | None = None
-
-
 _PROD = "koord-prod"
 _REPORT_SECONDS = 60
 """How often koordlet reports unless the NodeMetric says otherwise."""
-_decode = msgspec.json.Decoder(_NodeMetricWire).decode
+_read = ObjectReader(_SpecWire, _StatusWire)
 _decode_aggregates = msgspec.json.Decoder(list[_AggregateWire] | None).decode
 
 
@@ -99,14 +92,13 @@ class NodeMetricDecoder:
 
     def decode(self, block: bytes) -> NodeMetric:
         """One NodeMetric. Raises QuantityError, msgspec.DecodeError, and ValueError for a time without a zone."""
-        wire = _decode(block)
-        status = wire.status or _StatusWire()
+        metadata, spec, status = _read(block)
         measured = status.node_metric
-        policy = None if wire.spec is None else wire.spec.metric_collect_policy
+        policy = spec.metric_collect_policy
         stated = None if policy is None else policy.report_interval_seconds
         aggregated = ABSENT if measured is None else measured.aggregated_node_usages
         return NodeMetric(
-            name=(wire.metadata.name if wire.metadata else None) or "",
+            name=metadata.name or "",
             updated_at=set_time(status.update_time),
             system_usage=None if measured is None else self._by_name(measured.system_usage),
             pods=tuple([self._pod_metric(pod) for pod in status.pods_metric or ()]),
@@ -131,7 +123,6 @@ class NodeMetricDecoder:
 
 def node_metric_decoder(decoding: Decoding) -> Callable[[bytes], NodeMetric]:
     """The decoder of the NodeMetrics of one snapshot."""
-    del decoding
     return NodeMetricDecoder().decode
 
 

@@ -1,10 +1,12 @@
-"""NodeResourceTopology objects, whose annotations hold what Koordinator's agent reports (koordinator 1.8
-`apis/extension/numa_aware.go`, `system_qos.go` and `node_reservation.go`)."""
+"""NodeResourceTopology objects, whose annotations hold what the agent of Koordinator reports, and annotations of pods
+about CPUs (koordinator 1.8 `apis/extension/numa_aware.go`, `system_qos.go`, `node_reservation.go`).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TypeVar
+from functools import lru_cache
+from typing import NamedTuple, TypeVar
 
 import msgspec
 
@@ -18,9 +20,64 @@ from descheduler.model.annotations import (
 )
 from descheduler.model.koordinator.node_topology import Cpu, NodeTopology
 from descheduler.model.node import NODE_RESERVATION_ANNOTATION
-from descheduler.model.text.cpu_list import parse_cpu_list
+from descheduler.model.text.numbers import parse_cpu_list
 
-__all__ = ["decode_node_topology"]
+__all__ = ["decode_cpu_spec", "decode_node_topology", "decode_numa_policy", "decode_pinned_cpus"]
+
+_MOST_TEXTS = 8192
+
+
+class _CpuSpec(NamedTuple):
+    """How a pod wants its CPUs chosen; each empty where it does not say it."""
+
+    required: str = ""
+    preferred: str = ""
+    exclusive: str = ""
+
+
+class _CpuSpecWire(Wire):
+    required: str | None = msgspec.field(default=None, name="requiredCPUBindPolicy")
+    preferred: str | None = msgspec.field(default=None, name="preferredCPUBindPolicy")
+    exclusive: str | None = msgspec.field(default=None, name="preferredCPUExclusivePolicy")
+
+
+class _NumaSpecWire(Wire):
+    policy: str | None = msgspec.field(default=None, name="numaTopologyPolicy")
+
+
+class _ResourceStatusWire(Wire):
+    cpuset: str | None = None
+
+
+_decode_spec = msgspec.json.Decoder(_CpuSpecWire | None).decode
+_decode_numa = msgspec.json.Decoder(_NumaSpecWire | None).decode
+_decode_status = msgspec.json.Decoder(_ResourceStatusWire | None).decode
+
+
+@lru_cache(maxsize=_MOST_TEXTS)
+def decode_pinned_cpus(text: str) -> frozenset[int]:
+    """The CPUs of annotation `scheduling.koordinator.sh/resource-status`; none where it is invalid."""
+    try:
+        status = _decode_status(text)
+        return parse_cpu_list(status.cpuset or "") if status is not None else frozenset()
+    except (ValueError, RecursionError):
+        return frozenset()
+
+
+@lru_cache(maxsize=_MOST_TEXTS)
+def decode_cpu_spec(text: str) -> _CpuSpec:
+    """What annotation `scheduling.koordinator.sh/resource-spec` asks for. Raises ValueError."""
+    if not text:
+        return _CpuSpec()
+    wire = _decode_spec(text) or _CpuSpecWire()
+    return _CpuSpec(wire.required or "", wire.preferred or "", wire.exclusive or "")
+
+
+def decode_numa_policy(text: str) -> str:
+    """The policy of annotation `scheduling.koordinator.sh/numa-topology-spec`, "" for none. Raises ValueError."""
+    wire = _decode_numa(text) if text else None
+    return (wire.policy or "") if wire else ""
+
 
 _POLICIES = {"BestEffort": "BestEffort", "Restricted": "Restricted", "SingleNUMANodePodLevel": "SingleNUMANode"}
 """The policies of the kubelet that koord-scheduler heeds, and its names for them."""

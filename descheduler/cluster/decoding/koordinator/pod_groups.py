@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from descheduler.cluster.decoding.annotations import AnnotationReader
-from descheduler.cluster.decoding.times import set_time
-from descheduler.cluster.decoding.wire import ABSENT, Int32, MetadataWire, Wire
+from descheduler.cluster.decoding.blocks import AnnotationReader
+from descheduler.cluster.decoding.wire import ABSENT, Int32, SpecReader, Wire, set_time
 from descheduler.model.annotations import AnnotationKeys
 from descheduler.model.koordinator.gang_settings import GANG_ANNOTATIONS, PodGroup
 
@@ -16,11 +15,6 @@ __all__ = ["decode_kubernetes_pod_group", "decode_pod_group", "decode_scheduler_
 class _Spec(Wire):
     min_member: Int32 | None = None
     schedule_timeout_seconds: Int32 | None = None
-
-
-class _PodGroup(Wire):
-    metadata: MetadataWire | None = None
-    spec: _Spec | None = None
 
 
 class _GangPolicy(Wire):
@@ -36,17 +30,12 @@ class _KubernetesSpec(Wire):
     disruption_mode: msgspec.Raw = ABSENT
 
 
-class _KubernetesPodGroup(Wire):
-    metadata: MetadataWire | None = None
-    spec: _KubernetesSpec | None = None
-
-
 class _DisruptionMode(Wire):
     all: msgspec.Raw = ABSENT
 
 
-_decode = msgspec.json.Decoder(_PodGroup).decode
-_decode_kubernetes = msgspec.json.Decoder(_KubernetesPodGroup).decode
+_read = SpecReader(_Spec)
+_read_kubernetes = SpecReader(_KubernetesSpec)
 _decode_mode = msgspec.json.Decoder(_DisruptionMode | str | None).decode
 _annotations = AnnotationReader(AnnotationKeys(GANG_ANNOTATIONS))
 
@@ -63,8 +52,7 @@ def decode_scheduler_plugins_pod_group(block: bytes) -> PodGroup:
 
 def decode_kubernetes_pod_group(block: bytes) -> PodGroup:
     """One PodGroup of `scheduling.k8s.io`. A group of the policy `basic` needs no number of pods."""
-    wire = _decode_kubernetes(block)
-    metadata, spec = wire.metadata or MetadataWire(), wire.spec or _KubernetesSpec()
+    metadata, spec = _read_kubernetes(block)
     gang = None if spec.scheduling_policy is None else spec.scheduling_policy.gang
     return PodGroup(
         namespace=metadata.namespace or "",
@@ -83,8 +71,7 @@ def _is_disrupted_whole(block: bytes) -> bool:
 
 
 def _pod_group(block: bytes, api_group: str) -> PodGroup:
-    wire = _decode(block)
-    metadata, spec = wire.metadata or MetadataWire(), wire.spec or _Spec()
+    metadata, spec = _read(block)
     return PodGroup(
         namespace=metadata.namespace or "",
         name=metadata.name or "",

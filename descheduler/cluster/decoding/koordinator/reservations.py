@@ -12,8 +12,7 @@ from descheduler.cluster.decoding.affinity_blocks import decode_selector
 from descheduler.cluster.decoding.blocks import decode_labels, decode_quantities, decode_text
 from descheduler.cluster.decoding.decode import Decoding, PodDecoder
 from descheduler.cluster.decoding.pods.defaults import TemplateSpecWire, set_pod_defaults
-from descheduler.cluster.decoding.times import set_time
-from descheduler.cluster.decoding.wire import ABSENT, MetadataWire, PodWire, Wire
+from descheduler.cluster.decoding.wire import ABSENT, MetadataWire, ObjectReader, PodWire, Wire, set_time
 from descheduler.model.annotations import RESTRICTED_OPTIONS_ANNOTATION
 from descheduler.model.koordinator.reservation import (
     PRIORITY_LABEL,
@@ -92,12 +91,6 @@ class _StatusWire(Wire):
     current_owners: list[_ReferenceWire] | None = None
 
 
-class _ReservationWire(Wire):
-    metadata: MetadataWire | None = None
-    spec: _SpecWire | None = None
-    status: _StatusWire | None = None
-
-
 class _RestrictedOptionsWire(Wire):
     resources: list[str] | None = None
 
@@ -107,18 +100,18 @@ class _AllocatedWire(Wire):
 
 
 _read_allocated = msgspec.json.Decoder(_AllocatedWire | None).decode
-_read = msgspec.json.Decoder(_ReservationWire).decode
+_read = ObjectReader(_SpecWire, _StatusWire)
 _read_owners = msgspec.json.Decoder(list[_OwnerWire] | None).decode
 _read_options = msgspec.json.Decoder(_RestrictedOptionsWire | None).decode
 
 
 def reservation_decoder(decoding: Decoding) -> Callable[[bytes], Reservation]:
     """What makes a Reservation from its bytes, with its reserve pod."""
-    return lambda block: _reservation(_read(block), decoding.pods)
+    return lambda block: _reservation(block, decoding.pods)
 
 
-def _reservation(wire: _ReservationWire, pods: PodDecoder) -> Reservation:
-    metadata, spec, status = wire.metadata or MetadataWire(), wire.spec or _SpecWire(), wire.status or _StatusWire()
+def _reservation(block: bytes, pods: PodDecoder) -> Reservation:
+    metadata, spec, status = _read(block)
     labels = decode_labels(bytes(metadata.labels))
     owners, fault = _owners(spec.owners or ())
     restricted_to, options_fault = _restricted_to(metadata.annotations or {})

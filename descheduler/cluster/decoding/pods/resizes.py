@@ -8,8 +8,7 @@ from typing import NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from descheduler.cluster.decoding.block_cache import BlockCache
-from descheduler.cluster.decoding.blocks import decode_quantities, decode_resources
+from descheduler.cluster.decoding.blocks import BlockCache, decode_quantities, decode_resources
 from descheduler.cluster.decoding.pods.status import PodStatus
 from descheduler.cluster.decoding.wire import (
     ABSENT,

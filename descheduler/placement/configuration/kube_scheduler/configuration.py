@@ -18,8 +18,11 @@ from descheduler.documents.problems import DocumentProblem, PolicyError, did_you
 from descheduler.documents.source import read_document
 from descheduler.model.kube_version import KubeVersion
 from descheduler.placement.configuration.kube_scheduler.extenders import Extender, ExtenderSection, read_extenders
-from descheduler.placement.configuration.kube_scheduler.plugin_args import SCHEDULER_API_VERSION, Percent
-from descheduler.placement.configuration.kube_scheduler.plugin_settings import PluginSettings
+from descheduler.placement.configuration.kube_scheduler.plugin_args import (
+    SCHEDULER_API_VERSION,
+    Percent,
+    PluginSettings,
+)
 from descheduler.placement.configuration.kube_scheduler.profile import (
     SchedulerProfile,
     SchedulerProfileSection,

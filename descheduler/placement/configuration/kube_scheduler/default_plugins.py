@@ -12,7 +12,7 @@ from typing import Annotated
 import msgspec
 
 from descheduler.model.kube_version import KubeVersion
-from descheduler.placement.configuration.kube_scheduler.plugin_settings import PluginSettings
+from descheduler.placement.configuration.kube_scheduler.plugin_args import PluginSettings
 from descheduler.policy.shared_args import Args
 
 __all__ = [

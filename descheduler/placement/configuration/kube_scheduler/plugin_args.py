@@ -17,7 +17,16 @@ from descheduler.documents.problems import did_you_mean, shown
 from descheduler.model.kube_version import KubeVersion
 from descheduler.policy.checks import Checks
 
-__all__ = ["SCHEDULER_API_VERSION", "ArgsBlock", "ArgsKind", "Percent", "PluginArgs", "read_plugin_args"]
+__all__ = [
+    "SCHEDULER_API_VERSION",
+    "ArgsBlock",
+    "ArgsKind",
+    "ByDefault",
+    "Percent",
+    "PluginArgs",
+    "PluginSettings",
+    "read_plugin_args",
+]
 
 SCHEDULER_API_VERSION = "kubescheduler.config.k8s.io/v1"
 """The only version that kube-scheduler reads since Kubernetes 1.29."""
@@ -51,7 +60,6 @@ class ArgsBlock(msgspec.Struct, frozen=True):
 
 
 def _nothing_shown(args: object) -> Mapping[str, object]:
-    del args
     return {}
 
 
@@ -113,3 +121,30 @@ def _check_type_meta(block: ArgsBlock, name: str, node: TreeNode) -> None:
         given = members[key].node.value if key in members else None
         if isinstance(given, str) and given not in ("", expected):
             block.fail((key,), f"is {shown(given)}; arguments of {name} need {expected}, or leave it out")
+
+
+class ByDefault(msgspec.Struct, frozen=True):
+    """That kube-scheduler runs a plugin by default: with which weight, and under which feature gate, if any.
+
+    Without the gate `leads_without` it runs before the plugin that it follows in the table.
+    """
+
+    weight: int | None = None
+    gate: str = ""
+    leads_without: str = ""
+
+
+class PluginSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """`points` are the extension points that a plugin implements, by the fields of `PluginsSection`.
+
+    `multiPoint` of a profile enables it at these. `by_default` is None for one that a profile has to enable. At the
+    points `prepared_for` it fails without what it leaves there for itself at PreFilter, or at PreScore for Score.
+    `scoring_gate` names a gate without which it does not score, although it implements that point; empty for none.
+    `args` are its arguments, None where it takes none.
+    """
+
+    points: frozenset[str]
+    by_default: ByDefault | None = None
+    prepared_for: frozenset[str] = frozenset()
+    scoring_gate: str = ""
+    args: ArgsKind[Any] | None = None

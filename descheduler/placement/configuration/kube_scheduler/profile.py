@@ -22,8 +22,12 @@ from descheduler.placement.configuration.kube_scheduler.default_plugins import (
     merge_multi_point,
     weight_of,
 )
-from descheduler.placement.configuration.kube_scheduler.plugin_args import Percent, PluginArgs, read_plugin_args
-from descheduler.placement.configuration.kube_scheduler.plugin_settings import PluginSettings
+from descheduler.placement.configuration.kube_scheduler.plugin_args import (
+    Percent,
+    PluginArgs,
+    PluginSettings,
+    read_plugin_args,
+)
 from descheduler.policy.checks import Checks
 from descheduler.policy.plugin_args import PluginConfigSection
 from descheduler.policy.plugin_packages import load_failure

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from descheduler.placement.framework.extension_points import SKIP, PreFilterResult, Scores
 from descheduler.placement.framework.foreign import answers
-from descheduler.placement.framework.foreign.parts import ForeignLedger, Trouble, guarded_interactions, guarded_ledger
+from descheduler.placement.framework.foreign.answers import ForeignLedger, Trouble, guarded_interactions, guarded_ledger
 from descheduler.placement.framework.obstacle import Code, Obstacle
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.shadow_cluster import Cycle, Takings

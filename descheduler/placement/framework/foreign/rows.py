@@ -14,7 +14,7 @@ from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.default_plugins import POINTS, field_of
 from descheduler.placement.configuration.kube_scheduler.plugin_args import ArgsBlock, ArgsKind
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
-from descheduler.placement.framework.foreign.parts import Trouble, guarded_interactions
+from descheduler.placement.framework.foreign.answers import Trouble, guarded_interactions
 from descheduler.placement.framework.foreign.plugin import failed_plugin, guarded_plugin
 from descheduler.placement.framework.interactions import CAUTIOUS, Interactions
 from descheduler.placement.framework.obstacle import Obstacle

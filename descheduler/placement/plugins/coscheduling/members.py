@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from descheduler.model.koordinator.gang_settings import gang_id_of
-from descheduler.model.koordinator.gangs import Gangs
+from descheduler.model.koordinator.gang_settings import Gangs, gang_id_of
 from descheduler.model.pod import Pod
+from descheduler.placement.shadow.follower import CountingFollower
 from descheduler.placement.shadow.shadow_cluster import Company, Cycle, ShadowCluster
 
 __all__ = ["GangLedger", "GangMembers", "Tally"]
@@ -15,7 +15,7 @@ __all__ = ["GangLedger", "GangMembers", "Tally"]
 _NAME = "Coscheduling"
 
 
-class GangMembers:
+class GangMembers(CountingFollower):
     """A follower that counts the placed pods of each gang, and knows what the snapshot says of gangs.
 
     Pods that have finished are bound for as long as they exist.
@@ -30,20 +30,11 @@ class GangMembers:
         )
         self.bound_at_first = frozenset(gang for gang, pods in members if any(pod.node_name for pod in pods))
 
-    def pod_added(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
-        """One more."""
-        del node, is_terminating
+    def count(self, pod: Pod, node: int, sign: int, *, is_terminating: bool) -> None:
         if gang := gang_id_of(pod):
-            self.placed[gang] += 1
-
-    def pod_removed(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
-        """One less."""
-        del node, is_terminating
-        if gang := gang_id_of(pod):
-            self.placed[gang] -= 1
+            self.placed[gang] += sign
 
     def fingerprint(self) -> object:
-        """All numbers."""
         return sorted((gang, number) for gang, number in self.placed.items() if number)
 
 
@@ -56,7 +47,6 @@ class GangLedger:
 
     def reserve(self, cycle: Cycle, node: int) -> str | None:
         """One more pod of its group."""
-        del node
         settings = self._gangs.settings_for(cycle.pod.pod)
         if settings is None:
             return None
@@ -72,7 +62,6 @@ class GangLedger:
         self.placed[taken] += 1
 
     def fingerprint(self) -> object:
-        """All groups with such pods."""
         return sorted(group for group, number in self.placed.items() if number)
 
 

@@ -7,13 +7,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from operator import length_hint
 
-from descheduler.model.koordinator.gang_settings import GangSettings, MatchPolicy, gang_id_of
+from descheduler.model.koordinator.gang_settings import GANG_ANNOTATIONS, GangSettings, MatchPolicy, gang_id_of
 from descheduler.model.pod import Pod
+from descheduler.placement.configuration.kube_scheduler.plugin_args import ArgsBlock, ArgsKind
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.obstacle import Code, Obstacle
+from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin, by_requests
 from descheduler.placement.plugins.coscheduling.members import GangLedger, GangMembers, Tally
 from descheduler.placement.plugins.coscheduling.obstacles import GangReason, GangShortage, MissingMembers
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
+from descheduler.policy.shared_args import Args, WithoutEffect
 
 __all__ = ["Coscheduling"]
 
@@ -35,7 +38,6 @@ class Coscheduling:
     name = "Coscheduling"
 
     def __init__(self, cluster: ShadowCluster, profile: SchedulerProfile) -> None:
-        del profile
         self._cluster = cluster
         self._members = cluster.follow(GangMembers)
         self._gangs = self._members.gangs
@@ -79,7 +81,6 @@ class Coscheduling:
 
     def permit(self, cycle: Cycle, node: int) -> Obstacle | None:
         """Holds a pod back until every gang of its group has as many pods as its match policy asks for."""
-        del node
         pod = cycle.pod.pod
         return self._waits(pod, Tally.of(cycle)) if gang_id_of(pod) else None
 
@@ -170,3 +171,47 @@ class Coscheduling:
 
 def _obstacle(missing: MissingMembers) -> Obstacle:
     return Obstacle.of(Coscheduling.name, Code.UNRESOLVABLE, missing)
+
+
+class _CoschedulingArgsSection(Args, frozen=True):
+    """`CoschedulingArgs`."""
+
+    default_timeout: str | None = None
+    """How long pods wait for others of their gang, `600s` by default; without effect here."""
+    controller_workers: WithoutEffect[int | None] = None
+    skip_check_schedule_cycle: WithoutEffect[bool | None] = None
+    enable_preemption: bool | None = None
+    """Whether a gang evicts pods of lower priority, off by default; without effect here."""
+    aware_network_topology: bool | None = None
+    """Whether gangs are kept in one part of the network, off by default; not modelled."""
+    permit_waiting_time_seconds: int | None = None
+    """The argument of kubernetes-sigs/scheduler-plugins, whose plugin has the same name; without effect here."""
+    pod_group_backoff_seconds: int | None = None
+    """The same."""
+
+
+def _read(block: ArgsBlock, section: _CoschedulingArgsSection) -> None:
+    """Nothing of it is in use."""
+
+
+ROW = SchedulingPlugin(
+    plugin=Coscheduling,
+    # Releases before 1.6 sort the queue as well, as do those of kubernetes-sigs/scheduler-plugins under this name.
+    points=frozenset(
+        {"pre_enqueue", "queue_sort", "pre_filter", "post_filter", "pre_score", "score"}
+        | {"reserve", "permit", "pre_bind", "post_bind"}
+    ),
+    args=ArgsKind(_CoschedulingArgsSection, _read),
+    # What pods of a group do for each other they do as a unit; it is not on this or that node that they are refused.
+    interactions=by_requests,
+    reads_annotations=GANG_ANNOTATIONS,
+    reads_kinds=frozenset({"PodGroup.scheduling.sigs.k8s.io"}),
+    about=About(
+        check="The pods of a gang, and of all gangs of its group, are bound together: at least minMember of each.",
+        reasons=(
+            "gangGroup [<gangs>] basic check: memberGangs [<gangs>] child pod not collect enough, current gang: <gang>",
+            'GangGroup "<gangs>" gets rejected: too few pods of gang <gang> (<number> of <minMember>) can be scheduled'
+            " together",
+        ),
+    ),
+)

@@ -17,13 +17,13 @@ from descheduler.model.koordinator.devices import (
     Amounts,
     VirtualFunction,
 )
-from descheduler.placement.framework.koordinator.matched_reservations import MatchedReservation
-from descheduler.placement.plugins.device_share.devices.device_state import DeviceState, TypeView, fits, is_zero
+from descheduler.placement.framework.matched_reservations import MatchedReservation
+from descheduler.placement.plugins.device_share.args import DeviceScorer
+from descheduler.placement.plugins.device_share.device_state import DeviceState, TypeView, fits, is_zero
 from descheduler.placement.plugins.device_share.gpu_choice import gpus_by_partition, gpus_by_topology
 from descheduler.placement.plugins.device_share.pod_devices import PodDevices
 from descheduler.placement.plugins.device_share.reasons import DeviceReason, insufficient, lacking
 from descheduler.placement.plugins.device_share.requests import WHOLE
-from descheduler.placement.plugins.device_share.scoring import DeviceScorer
 
 __all__ = ["Allocated", "DeviceAllocator"]
 

@@ -2,42 +2,146 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple, Protocol, runtime_checkable
+
+import msgspec
 
 from descheduler.model.annotations import DEVICES_ALLOCATED_ANNOTATION
-from descheduler.model.koordinator.devices import GPU, allocation_text
+from descheduler.model.koordinator.devices import GPU, AllocatedDevice, AllocatedDevices, Amounts, allocation_text
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import PASS, SKIP, PreFilterResult, ReasonBits, Scores
-from descheduler.placement.framework.koordinator.matched_reservations import MatchedReservation, nominated_reservations
-from descheduler.placement.framework.obstacle import Code, Obstacle, Unchecked
-from descheduler.placement.plugins.device_share.answers import KnownAnswers
+from descheduler.placement.framework.matched_reservations import (
+    Allocation,
+    MatchedReservation,
+    nominated_reservations,
+    taken_devices,
+)
+from descheduler.placement.framework.obstacle import Code, Obstacle, Said
+from descheduler.placement.plugins.device_share.allocation import Allocated
+from descheduler.placement.plugins.device_share.answers import KnownAnswers, PodOnNodes
 from descheduler.placement.plugins.device_share.args import DeviceShareArgs
-from descheduler.placement.plugins.device_share.device_ledger import NAME, DeviceLedger
+from descheduler.placement.plugins.device_share.device_state import DeviceAmounts, DeviceCache
 from descheduler.placement.plugins.device_share.pod_devices import UnknownTemplatesError
-from descheduler.placement.plugins.device_share.pod_on_nodes import PodOnNodes
 from descheduler.placement.plugins.device_share.reasons import (
     DeviceReason,
-    InvalidRequest,
-    UnsupportedModel,
     reasons_in,
 )
-from descheduler.placement.plugins.device_share.requests import RequestError, device_requests
-from descheduler.placement.plugins.helper.normalized_scores import NormalizedScores
-from descheduler.placement.plugins.helper.score_arithmetic import MAX_SCORE
+from descheduler.placement.plugins.device_share.requests import (
+    GPU_MEMORY,
+    GPU_MEMORY_RATIO,
+    WHOLE,
+    RequestError,
+    device_requests,
+)
+from descheduler.placement.plugins.helper.scores import MAX_SCORE, NormalizedScores
+from descheduler.placement.shadow.follower import CountingFollower
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.shadow_cluster import NO_NODE, Cycle, ShadowCluster, Takings, taken_from
 
-__all__ = ["DeviceShare", "DeviceShareScore", "UnnamedDevices"]
+__all__ = ["NAME", "DeviceLedger", "DeviceShare", "DeviceShareScore", "UnnamedDevices"]
 
-_NO_TEMPLATES = Unchecked("the GPU shared resource templates are not known", "unknown GPU shared resource templates")
+NAME = "DeviceShare"
 
 
-class UnnamedDevices:
+@runtime_checkable
+class _Reserving(Protocol):
+    """What the plugin finds out about a pod before Reserve, and leaves in the scratch of the cycle under its name."""
+
+    def reserve(self, node: int) -> Allocated | DeviceReason | None:
+        """The devices that the pod gets on a node; None where the scheduler leaves that to the kubelet."""
+
+
+class _TakenDevices(NamedTuple):
+    """What a pod got of the devices of a node."""
+
+    node: int
+    devices: AllocatedDevices
+
+
+class DeviceLedger:
+    """Takes devices out of the cache, and gives them back."""
+
+    def __init__(self, cluster: ShadowCluster) -> None:
+        self.cache = cluster.follow(DeviceCache)
+
+    def reserve(self, cycle: Cycle, node: int) -> _TakenDevices | None:
+        """Takes the devices that the scheduler would choose on `node`.
+
+        Nothing is taken for a pod that DeviceShare did not look at in the same cycle, nor for a Reservation, which is
+        to hold its devices itself. Where Reserve fails after Filter has passed the node, as with joint allocation,
+        `cycle.notes` says so.
+        """
+        reserving = cycle.scratch.get(NAME)
+        found = reserving.reserve(node) if isinstance(reserving, _Reserving) else None
+        if isinstance(found, DeviceReason):
+            cycle.notes.append(f"{NAME} must find devices on node {cycle.cluster.table.names[node]} ({found.short})")
+        if found is None or isinstance(found, DeviceReason):
+            return None
+        filled = _with_gpu_memory(found, self.cache.state(node).total.get(GPU, {}))
+        taken = _TakenDevices(node, {name: tuple(self._with_ids(node, name, each)) for name, each in filled.items()})
+        taken_devices(cycle).update(taken.devices)
+        if cycle.keeper is not None:
+            return None
+        self.restore(taken)
+        return taken
+
+    def restore(self, taken: _TakenDevices) -> None:
+        self.cache.change(taken.node, taken.devices, 1)
+
+    def release(self, taken: _TakenDevices) -> None:
+        self.cache.change(taken.node, taken.devices, -1)
+
+    def allocations(self, taken: _TakenDevices) -> tuple[Allocation, ...]:
+        """Each device by its minor."""
+        return tuple(
+            Allocation(
+                NAME, device_type, str(entry.minor), {n: amount for n, amount in entry.resources.items() if amount}
+            )
+            for device_type, entries in taken.devices.items()
+            for entry in entries
+        )
+
+    def fingerprint(self) -> object:
+        return self.cache.fingerprint()
+
+    def _with_ids(self, node: int, device_type: str, devices: Iterable[AllocatedDevice]) -> Iterator[AllocatedDevice]:
+        for each in devices:
+            yield msgspec.structs.replace(each, id=self.cache.id_of(node, device_type, each.minor))
+
+
+def _with_gpu_memory(allocated: Allocated, total: DeviceAmounts) -> Allocated:
+    """`allocated` with memory in bytes and in percent on each GPU; `total` is what each GPU has.
+
+    A pod requests one of the two. Source: `fillGPUTotalMem` of `pkg/scheduler/plugins/deviceshare/devicehandler_gpu.go`
+    (koordinator 1.8).
+    """
+    if GPU not in allocated:
+        return allocated
+    return {**allocated, GPU: tuple(_filled(each, total.get(each.minor, {})) for each in allocated[GPU])}
+
+
+def _filled(device: AllocatedDevice, total: Amounts) -> AllocatedDevice:
+    amounts, memory = device.resources, total.get(GPU_MEMORY, 0)
+    if GPU_MEMORY in amounts and GPU_MEMORY_RATIO in amounts:
+        return device
+    if GPU_MEMORY in amounts:
+        # In floating point, as there; a card without memory has nothing to share.
+        ratio = int(amounts[GPU_MEMORY] / memory * WHOLE) if memory else 0
+        amounts = {**amounts, GPU_MEMORY_RATIO: ratio}
+    else:
+        amounts = {**amounts, GPU_MEMORY: amounts.get(GPU_MEMORY_RATIO, 0) * memory // WHOLE}
+    return AllocatedDevice(device.minor, amounts, functions=device.functions, template=device.template)
+
+
+_NO_TEMPLATES = Said("the GPU shared resource templates are not known", "unknown GPU shared resource templates")
+
+
+class UnnamedDevices(CountingFollower):
     """A follower of bound pods that request GPUs and have no annotation, by node: their devices count as free."""
 
     def __init__(self, cluster: ShadowCluster) -> None:
-        del cluster
         self._on: dict[int, dict[str, int]] = {}
         self._asking: dict[int, tuple[object, bool]] = {}
 
@@ -45,24 +149,15 @@ class UnnamedDevices:
         """The first such pod on a node by name, empty without one."""
         return min(self._on.get(node, ()), default="")
 
-    def pod_added(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
-        """It may use any device of the node."""
-        del is_terminating
+    def count(self, pod: Pod, node: int, sign: int, *, is_terminating: bool) -> None:
+        """A pod that counts may use any device of the node."""
         if node != NO_NODE and self._is_unnamed(pod):
             names = self._on.setdefault(node, {})
-            names[pod.key] = names.get(pod.key, 0) + 1
-
-    def pod_removed(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
-        """It no longer does."""
-        del is_terminating
-        if node != NO_NODE and self._is_unnamed(pod):
-            names = self._on[node]
-            names[pod.key] -= 1
+            names[pod.key] = names.get(pod.key, 0) + sign
             if not names[pod.key]:
                 del names[pod.key]
 
     def fingerprint(self) -> object:
-        """All of them."""
         return sorted((node, sorted(names)) for node, names in self._on.items() if names)
 
     def _is_unnamed(self, pod: Pod) -> bool:
@@ -96,7 +191,7 @@ class DeviceShare:
         try:
             answers = self._answers.of(cycle.pod)
         except RequestError as error:
-            return PreFilterResult(Obstacle.of(NAME, Code.UNRESOLVABLE, InvalidRequest(str(error))))
+            return PreFilterResult(Obstacle.of(NAME, Code.UNRESOLVABLE, Said.alike(str(error))))
         except UnknownTemplatesError:
             return PreFilterResult(Obstacle.of(NAME, Code.UNDECIDED, _NO_TEMPLATES))
         if answers is None:
@@ -127,12 +222,12 @@ class DeviceShare:
         reason = reasons_in(bits)[0]
         if reason is DeviceReason.UNSUPPORTED_MODEL:
             traits = self.ledger.cache.state(node).hardware.traits
-            return Obstacle.of(NAME, reason.code, UnsupportedModel(traits.vendor, traits.model))
+            said = f'model "{traits.model}" of vendor "{traits.vendor}" does not support GPU Share'
+            return Obstacle.of(NAME, reason.code, Said(said, reason.short))
         return Obstacle.of(NAME, reason.code, reason)
 
     def patch(self, cycle: Cycle, node: int, takings: Takings) -> Mapping[str, str]:
         """The devices that the pod has."""
-        del cycle, node
         taken = taken_from(takings, self.ledger)
         return {} if taken is None else {DEVICES_ALLOCATED_ANNOTATION: allocation_text(taken.devices)}
 

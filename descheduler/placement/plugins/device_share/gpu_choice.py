@@ -10,8 +10,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from descheduler.model.koordinator.devices import GPU, GpuPartition, PartitionSpec
-from descheduler.placement.plugins.device_share.devices.device_state import DeviceState, TypeView, fits, is_zero
-from descheduler.placement.plugins.device_share.devices.hardware import (
+from descheduler.placement.plugins.device_share.args import DeviceScorer
+from descheduler.placement.plugins.device_share.device_state import DeviceState, TypeView, fits, is_zero
+from descheduler.placement.plugins.device_share.hardware import (
     SCOPE_LEVELS,
     Hardware,
     PartitionGroups,
@@ -20,7 +21,6 @@ from descheduler.placement.plugins.device_share.devices.hardware import (
 )
 from descheduler.placement.plugins.device_share.reasons import DeviceReason
 from descheduler.placement.plugins.device_share.requests import GpuRequest
-from descheduler.placement.plugins.device_share.scoring import DeviceScorer
 
 __all__ = ["gpus_by_partition", "gpus_by_topology"]
 

@@ -24,7 +24,7 @@ from descheduler.model.koordinator.devices import GPU, Amounts, DeviceHint, Join
 from descheduler.model.pod import Pod
 from descheduler.model.selection.labels import LabelError
 from descheduler.placement.plugins.device_share.args import DeviceShareArgs, Templates
-from descheduler.placement.plugins.device_share.devices.hardware import ISOLATION_LABEL
+from descheduler.placement.plugins.device_share.hardware import ISOLATION_LABEL
 from descheduler.placement.plugins.device_share.reasons import DeviceReason
 from descheduler.placement.plugins.device_share.requests import GpuRequest, RequestError, device_requests, gpu_request
 

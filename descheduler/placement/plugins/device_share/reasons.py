@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from descheduler.model.koordinator.devices import FPGA, GPU, RDMA
 from descheduler.placement.framework.obstacle import Code, ObstacleReason
 
-__all__ = ["DeviceReason", "InvalidRequest", "UnsupportedModel", "insufficient", "lacking", "reasons_in"]
+__all__ = ["DeviceReason", "insufficient", "lacking", "reasons_in"]
 
 _RESOLVABLE = frozenset(
     {
@@ -90,31 +88,3 @@ def insufficient(device_type: str) -> DeviceReason:
 def reasons_in(bits: int) -> tuple[DeviceReason, ...]:
     """The reasons of a set of bits."""
     return tuple(reason for bit, reason in _BY_BIT.items() if bits & bit)
-
-
-class InvalidRequest(NamedTuple):
-    """A request that no node can meet, in the words of the scheduler."""
-
-    reason: str
-
-    @property
-    def short(self) -> str:
-        """As part of a sentence."""
-        return self.reason
-
-
-class UnsupportedModel(NamedTuple):
-    """GPUs of the node may not be shared."""
-
-    vendor: str
-    model: str
-
-    @property
-    def reason(self) -> str:
-        """In the words of events."""
-        return f'model "{self.model}" of vendor "{self.vendor}" does not support GPU Share'
-
-    @property
-    def short(self) -> str:
-        """As part of a sentence about nodes."""
-        return DeviceReason.UNSUPPORTED_MODEL.short

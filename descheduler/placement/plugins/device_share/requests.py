@@ -84,7 +84,6 @@ def _is_shareable_npu(asked: Amounts) -> bool:
 
 
 def _always(asked: Amounts) -> bool:
-    del asked
     return True
 
 

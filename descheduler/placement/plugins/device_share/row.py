@@ -29,14 +29,12 @@ from descheduler.placement.framework.obstacle import Obstacle
 from descheduler.placement.framework.refused_node import RefusedNode
 from descheduler.placement.framework.scheduling_plugin import About, Compares, Preference, SchedulingPlugin
 from descheduler.placement.plugins.device_share.allocation import DeviceAllocator
+from descheduler.placement.plugins.device_share.answers import PodOnNodes
 from descheduler.placement.plugins.device_share.args import ARGS, DeviceShareArgs
-from descheduler.placement.plugins.device_share.device_ledger import NAME, DeviceLedger
-from descheduler.placement.plugins.device_share.devices.device_cache import DeviceCache
-from descheduler.placement.plugins.device_share.devices.device_state import DeviceState, fits, is_zero
-from descheduler.placement.plugins.device_share.devices.hardware import ISOLATION_LABEL
-from descheduler.placement.plugins.device_share.filter import DeviceShare, DeviceShareScore
+from descheduler.placement.plugins.device_share.device_state import DeviceCache, DeviceState, fits, is_zero
+from descheduler.placement.plugins.device_share.filter import NAME, DeviceLedger, DeviceShare, DeviceShareScore
+from descheduler.placement.plugins.device_share.hardware import ISOLATION_LABEL
 from descheduler.placement.plugins.device_share.pod_devices import PodDevices
-from descheduler.placement.plugins.device_share.pod_on_nodes import PodOnNodes
 from descheduler.placement.plugins.device_share.reasons import DeviceReason
 from descheduler.placement.plugins.device_share.requests import (
     GPU_CORE,
@@ -87,7 +85,6 @@ class GpuParts:
 
     def why_uncounted(self, pod: Pod) -> str:
         """Nothing: requests say it."""
-        del pod
         return ""
 
     def need(self, requests: ResourceList, most_memory: int) -> PartNeed | None:
@@ -126,7 +123,6 @@ def _asks(pod: Pod) -> bool:
 
 
 def _interactions(profile: SchedulerProfile) -> Interactions:
-    del profile
     return _DeviceInteractions()
 
 

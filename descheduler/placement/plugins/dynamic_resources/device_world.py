@@ -1,20 +1,33 @@
-"""The devices of a cluster for the claims of any pod: what each node would give now, and why not."""
+"""The devices of a cluster for the claims of any pod: what each node would give now, and why not.
+
+The claim that the scheduler makes for extended resources that device classes serve mirrors
+`pkg/scheduler/framework/plugins/dynamicresources/extended` of Kubernetes (1.36, 1.37).
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from descheduler.model.node import Node
 from descheduler.model.pod import PodSpec
-from descheduler.model.resource_claims import AllocationResult, ClaimSpec, DeviceId
+from descheduler.model.quantity import ceil_value
+from descheduler.model.requests import ContainerResources
+from descheduler.model.resource_claims import (
+    AllocationResult,
+    ClaimSpec,
+    DeviceClass,
+    DeviceId,
+    DeviceRequest,
+    RequestedDevices,
+)
 from descheduler.model.selection.taints import NO_EXECUTE, seconds_tolerated
-from descheduler.placement.plugins.dynamic_resources.claims.extended import claim_of_extended_resources
-from descheduler.placement.plugins.dynamic_resources.claims.grants import ClaimGrants
-from descheduler.placement.plugins.dynamic_resources.claims.pod_claims import NamedClaim
+from descheduler.placement.plugins.dynamic_resources.grants import ClaimGrants
+from descheduler.placement.plugins.dynamic_resources.pod_claims import NamedClaim
 from descheduler.placement.plugins.dynamic_resources.pools import DevicePool, DevicePools, PoolKey
 from descheduler.placement.plugins.dynamic_resources.requests import AskedClaim
 from descheduler.placement.plugins.dynamic_resources.rules import DeviceRules
@@ -24,7 +37,59 @@ from descheduler.placement.plugins.dynamic_resources.usage import DeviceUsage
 from descheduler.placement.plugins.helper.device_resources import ServedResources
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
-__all__ = ["DeviceWorld"]
+__all__ = ["DeviceWorld", "claim_of_extended_resources"]
+
+
+class _Container(NamedTuple):
+    """A container by its place among all of a pod; `is_lasting` of one that runs as long as the pod."""
+
+    place: int
+    resources: ContainerResources
+    is_lasting: bool
+
+    def number(self, resource: str) -> int:
+        """How many of the resource it requests."""
+        return ceil_value(self.resources.requests.get(resource, 0))
+
+    def request_name(self, resource: str) -> str:
+        """The name of its request of the resource in the claim."""
+        return f"container-{self.place}-request-{sorted(self.resources.requests).index(resource)}"
+
+
+def claim_of_extended_resources(
+    spec: PodSpec, resources: Sequence[str], classes: Mapping[str, DeviceClass]
+) -> ClaimSpec:
+    """The claim that the scheduler makes for a pod where a class serves each of `resources`."""
+    requests = [request for name in resources for request in _requests(spec, name, classes[name].name)]
+    return ClaimSpec(tuple(sorted(requests, key=lambda request: request.name)))
+
+
+def _requests(spec: PodSpec, resource: str, device_class: str) -> Iterator[DeviceRequest]:
+    containers = _containers(spec)
+    for container in containers:
+        if container.is_lasting and container.number(resource):
+            yield _request(container.request_name(resource), device_class, container.number(resource))
+    # Init containers run one after the other, and have what containers after them do not use yet.
+    missing = [
+        container.number(resource)
+        - sum(each.number(resource) for each in containers if each.is_lasting and each.place > container.place)
+        for container in containers
+        if not container.is_lasting
+    ]
+    most = max(missing, default=0)
+    if most > 0:
+        passing = [container for container in containers if not container.is_lasting]
+        yield _request(passing[missing.index(most)].request_name(resource), device_class, most)
+
+
+def _containers(spec: PodSpec) -> list[_Container]:
+    found = [_Container(index, each, each.is_sidecar) for index, each in enumerate(spec.init_containers)]
+    return found + [_Container(len(found) + index, each, True) for index, each in enumerate(spec.containers)]
+
+
+def _request(name: str, device_class: str, number: int) -> DeviceRequest:
+    return DeviceRequest(name, (RequestedDevices("", device_class, number=number),))
+
 
 _MOST_KEPT = 256
 """Lists of claims whose answers are kept, one a node."""

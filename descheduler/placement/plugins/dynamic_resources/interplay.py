@@ -7,11 +7,11 @@ from collections.abc import Callable, Container, Iterable, Sequence
 from descheduler.model.pod import Pod
 from descheduler.model.resource_claims import ResourceSlice
 from descheduler.placement.framework.interactions import GatheredPods, Meeting, meeting_each_other
-from descheduler.placement.plugins.dynamic_resources.claims.pod_claims import ClaimsOfPod, missing_class
 from descheduler.placement.plugins.dynamic_resources.device_world import DeviceWorld
 from descheduler.placement.plugins.dynamic_resources.on_nodes import extended_resources
-from descheduler.placement.plugins.dynamic_resources.reasons import ClaimFault
+from descheduler.placement.plugins.dynamic_resources.pod_claims import ClaimsOfPod, missing_class
 from descheduler.placement.plugins.dynamic_resources.requests import AskedClaim, AttemptError, UnknownAllocation
+from descheduler.placement.plugins.dynamic_resources.rules import ClaimFault
 from descheduler.placement.plugins.helper.device_resources import IMPLICIT
 
 __all__ = ["ClaimInterplay", "OwnDevices"]
@@ -38,7 +38,6 @@ class ClaimInterplay:
 
     def is_felt_widely(self, pod: Pod) -> bool:
         """Not beyond those that need devices, which are not local themselves."""
-        del pod
         return False
 
     def interact(self, first: Pod, second: Pod) -> bool:

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 import msgspec
 
 from descheduler.model.node import Node
-from descheduler.placement.plugins.dynamic_resources.claims.grants import ClaimGrants
+from descheduler.placement.plugins.dynamic_resources.grants import ClaimGrants
 from descheduler.placement.plugins.dynamic_resources.pools import DevicePool, PoolDevice, PoolState
 from descheduler.placement.plugins.dynamic_resources.requests import AttemptError, UnknownAllocation
 from descheduler.placement.plugins.dynamic_resources.rules import DeviceRules
-from descheduler.placement.plugins.dynamic_resources.search.counters import CounterAccounts
+from descheduler.placement.plugins.dynamic_resources.usage import CounterAccounts
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
 __all__ = ["DeviceCount", "DeviceInventory"]

@@ -11,18 +11,17 @@ from descheduler.model.names import is_extended_resource
 from descheduler.model.pod import EXTENDED_CLAIM, Pod
 from descheduler.model.resource_claims import MOST_CONSUMERS, ClaimAllocation, DeviceStatus
 from descheduler.placement.framework.extension_points import Conclusion, ReasonBits
-from descheduler.placement.framework.obstacle import Code, Fact, Obstacle, Unchecked
-from descheduler.placement.plugins.dynamic_resources.claims.grants import ClaimReserving, Granted, GrantedClaim
-from descheduler.placement.plugins.dynamic_resources.claims.pod_claims import NamedClaim
+from descheduler.placement.framework.obstacle import Code, Fact, Obstacle, Said
 from descheduler.placement.plugins.dynamic_resources.device_world import DeviceWorld
-from descheduler.placement.plugins.dynamic_resources.reasons import (
+from descheduler.placement.plugins.dynamic_resources.grants import ClaimReserving, Granted, GrantedClaim
+from descheduler.placement.plugins.dynamic_resources.pod_claims import NamedClaim
+from descheduler.placement.plugins.dynamic_resources.requests import AskedClaim
+from descheduler.placement.plugins.dynamic_resources.rules import (
     BRIEF_BIT,
-    AttemptFailure,
     ClaimFault,
     DeviceFault,
     for_now,
 )
-from descheduler.placement.plugins.dynamic_resources.requests import AskedClaim
 from descheduler.placement.plugins.dynamic_resources.search.allocation import (
     MOST_ALTERNATIVES,
     AllocationOutcome,
@@ -123,11 +122,10 @@ class ClaimsOnNodes(ClaimReserving):
         return found
 
     def obstacle(self, plugin: str, node: int, bits: int) -> Obstacle:
-        """The words for `bits`."""
         is_brief = bool(bits & BRIEF_BIT) or (bits == DeviceFault.ENDED.bit and self._ends_briefly)
         if bits & DeviceFault.ERROR.bit:
             short = for_now(DeviceFault.ERROR) if is_brief else DeviceFault.ERROR.short
-            return Obstacle.of(plugin, Code.ERROR, AttemptFailure(self._error(node), short), is_brief=is_brief)
+            return Obstacle.of(plugin, Code.ERROR, Said(self._error(node), short), is_brief=is_brief)
         faults = [fault for fault in DeviceFault if bits & fault.bit]
         facts: list[Fact] = [ClaimFault(each.reason, for_now(each)) if is_brief else each for each in faults]
         return Obstacle.of(plugin, Code.UNRESOLVABLE, *facts, is_brief=is_brief)
@@ -144,7 +142,7 @@ class ClaimsOnNodes(ClaimReserving):
             return Conclusion(ending_bit=DeviceFault.ENDED.bit, is_brief=self._ends_briefly)
         if failed:
             unknown.append("an error on some nodes ends the attempt if the scheduler looks at them")
-        doubt = Obstacle.of(plugin, Code.UNDECIDED, Unchecked(unknown[0], unknown[0])) if unknown else None
+        doubt = Obstacle.of(plugin, Code.UNDECIDED, Said.alike(unknown[0])) if unknown else None
         return Conclusion(doubt=doubt, is_brief=self._is_contested or bool(brief.any()))
 
     def raw_scores(self, feasible: BoolMask) -> NDArray[np.int64] | None:

@@ -10,12 +10,11 @@ from msgspec.structs import replace
 from descheduler.model.pod import Pod, PodSpec, coming_claims
 from descheduler.model.resource_claims import DeviceId
 from descheduler.placement.framework.node_parts import ALL_PARTS, WHOLE_PART, FreePart, NoParts, PartNeed
-from descheduler.placement.plugins.dynamic_resources.claims.grants import ClaimGrants
-from descheduler.placement.plugins.dynamic_resources.claims.pod_claims import ClaimsOfPod, missing_class
+from descheduler.placement.plugins.dynamic_resources.grants import ClaimGrants
+from descheduler.placement.plugins.dynamic_resources.pod_claims import ClaimsOfPod, missing_class
 from descheduler.placement.plugins.dynamic_resources.pools import DevicePool, PoolDevice, PoolState
-from descheduler.placement.plugins.dynamic_resources.reasons import ClaimFault
 from descheduler.placement.plugins.dynamic_resources.requests import AskedDevices, AttemptError, UnknownAllocation
-from descheduler.placement.plugins.dynamic_resources.rules import DeviceRules
+from descheduler.placement.plugins.dynamic_resources.rules import ClaimFault, DeviceRules
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
 __all__ = ["ClaimParts"]
@@ -108,7 +107,6 @@ class ClaimParts(NoParts):
 
         Of alternatives it is the smallest where the pod has no node yet, since that is enough for it to be scheduled.
         """
-        del most_memory
         counted = self._counted(pod)
         return None if pod.node_name and counted.why_not else counted.least
 

@@ -6,10 +6,21 @@ outside the subset that is known, and searches that take too long, leave nodes u
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from datetime import timedelta
+
 import numpy as np
 
+from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.pod import COMING_CLAIM
-from descheduler.model.resource_claims import CLAIM_KIND, CLAIM_TEMPLATE_KIND, DEVICE_CLASS_KIND, SLICE_KIND
+from descheduler.model.resource_claims import (
+    CLAIM_KIND,
+    CLAIM_TEMPLATE_KIND,
+    DEVICE_CLASS_KIND,
+    DEVICE_KINDS,
+    SLICE_KIND,
+)
+from descheduler.placement.configuration.kube_scheduler.plugin_args import ArgsBlock, ArgsKind, ByDefault
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import (
     PASS,
@@ -20,21 +31,24 @@ from descheduler.placement.framework.extension_points import (
     ReasonBits,
     Scores,
 )
-from descheduler.placement.framework.obstacle import Code, Obstacle, Unchecked
-from descheduler.placement.plugins.dynamic_resources.claims.grants import ClaimLedger
-from descheduler.placement.plugins.dynamic_resources.claims.pod_claims import ClaimsOfPod, missing_class
+from descheduler.placement.framework.obstacle import Code, Obstacle, Said
+from descheduler.placement.framework.refused_node import RefusedNode
+from descheduler.placement.framework.scheduling_plugin import About, Compares, SchedulingPlugin
 from descheduler.placement.plugins.dynamic_resources.device_world import DeviceWorld
+from descheduler.placement.plugins.dynamic_resources.grants import ClaimLedger
 from descheduler.placement.plugins.dynamic_resources.interplay import ClaimInterplay, OwnDevices
 from descheduler.placement.plugins.dynamic_resources.on_nodes import ClaimsOnNodes, extended_resources
-from descheduler.placement.plugins.dynamic_resources.reasons import ClaimFault
-from descheduler.placement.plugins.dynamic_resources.rules import DeviceRules, knows_order
+from descheduler.placement.plugins.dynamic_resources.parts import ClaimParts
+from descheduler.placement.plugins.dynamic_resources.pod_claims import ClaimMark, ClaimsOfPod, missing_class
+from descheduler.placement.plugins.dynamic_resources.rules import ClaimFault, DeviceFault, DeviceRules, knows_order
 from descheduler.placement.plugins.helper.device_resources import ExtendedResources, unlisted_sentence
-from descheduler.placement.plugins.helper.normalized_scores import NormalizedScores
+from descheduler.placement.plugins.helper.scores import NormalizedScores
 from descheduler.placement.shadow.node_masks import BoolMask
-from descheduler.placement.shadow.placement_class import PlacementClass
+from descheduler.placement.shadow.placement_class import Mark, PlacementClass
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
+from descheduler.policy.shared_args import Args
 
-__all__ = ["DynamicResources", "DynamicResourcesScore", "on_nodes_of"]
+__all__ = ["ROW", "DynamicResources", "DynamicResourcesScore", "on_nodes_of"]
 
 _NEEDED = (CLAIM_KIND, DEVICE_CLASS_KIND, SLICE_KIND)
 
@@ -123,21 +137,21 @@ class DynamicResources:
     def _refused(self, fault: ClaimFault) -> Obstacle:
         return Obstacle.of(self.name, Code.UNRESOLVABLE, fault, is_brief=fault.is_brief)
 
-    def _doubts(self, pod: PlacementClass) -> tuple[Unchecked, ...]:
+    def _doubts(self, pod: PlacementClass) -> tuple[Said, ...]:
         """Why nothing can be told of a pod with claims, or with extended resources."""
-        found = [Unchecked(text, text) for text in map(unlisted_sentence, self._unlisted(pod))]
+        found = [Said.alike(text) for text in map(unlisted_sentence, self._unlisted(pod))]
         if pod.spec.has_resource_claims:
             if self._unread:
                 text = f"uses resource claims, and the snapshot has no {self._unread[0].partition('.')[0]} objects"
-                found.append(Unchecked(text, text))
+                found.append(Said.alike(text))
             elif not self._has_templates and any(
                 name.endswith(COMING_CLAIM) for name in pod.pod.generated_claims.values()
             ):
                 text = "uses resource claims, and the snapshot has no ResourceClaimTemplate objects"
-                found.append(Unchecked(text, text))
+                found.append(Said.alike(text))
             elif not self._knows_order:
                 text = "uses resource claims, which Kubernetes before 1.36 allocates in no known order"
-                found.append(Unchecked(text, text))
+                found.append(Said.alike(text))
         return tuple(found)
 
     def _unlisted(self, pod: PlacementClass) -> list[str]:
@@ -164,3 +178,60 @@ def on_nodes_of(cycle: Cycle) -> ClaimsOnNodes | None:
     """What was found out about the pod of a cycle; None for one that needs no devices, or of which nothing is known."""
     found = cycle.scratch.get(ClaimLedger.NAME)
     return found if isinstance(found, ClaimsOnNodes) else None
+
+
+class DynamicResourcesSection(Args, frozen=True):
+    """`DynamicResourcesArgs`."""
+
+    filter_timeout: timedelta | None = None
+    """10s by default; without effect here."""
+    binding_timeout: timedelta | None = None
+    """10m by default; without effect here."""
+
+
+def _read_args(block: ArgsBlock, section: DynamicResourcesSection) -> None:
+    if section.filter_timeout is not None and section.filter_timeout < timedelta(0):
+        block.fail(("filterTimeout",), "is negative; 0s means no limit")
+    if section.binding_timeout is not None and section.binding_timeout < timedelta(seconds=1):
+        block.fail(("bindingTimeout",), "is below 1s")
+
+
+def _marks(snapshot: Snapshot) -> Mark | None:
+    return ClaimMark(snapshot) if snapshot.kinds & DEVICE_KINDS else None
+
+
+def explain_claims(refused: RefusedNode, obstacle: Obstacle) -> Iterator[str]:
+    """The first test that the devices of the node fail, and what else keeps the claims of the pod off it."""
+    found = on_nodes_of(refused.cycle)
+    if found is not None:
+        yield from found.why_not(refused.node_index)
+
+
+ROW = SchedulingPlugin(
+    plugin=DynamicResources,
+    score=DynamicResourcesScore,
+    points=frozenset({"pre_filter", "filter", "pre_enqueue", "post_filter", "score", "reserve", "pre_bind"}),
+    by_default=ByDefault(weight=2, gate="DynamicResourceAllocation"),
+    prepared_for=frozenset({"filter", "reserve"}),
+    args=ArgsKind(DynamicResourcesSection, _read_args),
+    marks=_marks,
+    explain=explain_claims,
+    compares=Compares.PARTS,
+    parts=ClaimParts,
+    reads_kinds=DEVICE_KINDS,
+    about=About(
+        check="Devices for the pod's resource claims, and for extended resources that a DeviceClass serves.",
+        preference="Nodes on which earlier alternatives of `firstAvailable` requests can be had.",
+        reasons=(
+            *(fault.reason for fault in DeviceFault),
+            'pod "<pod>": ResourceClaim not created yet',
+            'could not find ResourceClaim "<claim>"',
+            'resourceclaim "<claim>" is being deleted',
+            "ResourceClaim <claim> was not created for Pod <pod> (Pod is not owner)",
+            "ResourceClaimTemplate <template> does not exist",
+            "request <request>: device class <class> does not exist",
+            "uses resource claims, and the snapshot has no <kind> objects",
+            "no node lists <resource>; a DeviceClass with extendedResourceName: <resource> may serve it",
+        ),
+    ),
+)

@@ -10,7 +10,6 @@ from enum import Enum
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
-from descheduler.model.device_taints import TaintRules, listed_taints
 from descheduler.model.node import Node
 from descheduler.model.resource_claims import (
     CounterSet,
@@ -19,6 +18,8 @@ from descheduler.model.resource_claims import (
     NodeReach,
     ResourceSlice,
     SliceDevice,
+    TaintRules,
+    listed_taints,
 )
 from descheduler.model.selection.affinity import NodeSelectorTerm
 from descheduler.model.selection.taints import NO_EXECUTE, NO_SCHEDULE, Taint

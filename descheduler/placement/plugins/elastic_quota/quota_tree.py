@@ -1,4 +1,4 @@
-"""One tree of quotas: what their pods request and use, summed up to the root."""
+"""One tree of quotas: what their pods request and use, summed up to the root, in the integers of koord-scheduler."""
 
 from __future__ import annotations
 
@@ -8,10 +8,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from descheduler.model.koordinator.elastic_quota import ElasticQuota
-from descheduler.model.requests import ResourceList
-from descheduler.placement.plugins.elastic_quota.units import UNLIMITED, Amounts, row_of
+from descheduler.model.requests import ResourceList, ceil_amount
 
-__all__ = ["NO_PARENT", "QuotaTree"]
+__all__ = ["NO_PARENT", "Amounts", "QuotaTree", "capped", "row_of", "wrapped"]
+
+Amounts = NDArray[np.int64]
+"""An amount for each resource of a tree, in its order."""
+_UNLIMITED = 2**63 - 1
+_RANGE = 2**64
+
+
+def capped(amount: int) -> int:
+    """The nearest integer of 64 bits."""
+    return max(-_UNLIMITED, min(amount, _UNLIMITED))
+
+
+def wrapped(amount: int) -> int:
+    """What is left of `amount` in 64 bits: the built-in max as thousandths of a cpu comes out as -600."""
+    return (amount + 2**63) % _RANGE - 2**63
+
+
+def row_of(resources: Sequence[str], amounts: ResourceList, missing: int = 0) -> Amounts:
+    """`amounts` (nano units) in units, in the order of `resources`; those that it does not name are `missing`."""
+    found = (capped(ceil_amount(name, amounts[name])) if name in amounts else missing for name in resources)
+    return np.fromiter(found, dtype=np.int64, count=len(resources))
+
 
 NO_PARENT = -1
 """Stands for the parent of quotas directly below the root, and of those whose parent does not exist."""
@@ -34,7 +55,7 @@ class QuotaTree:
         self.parents = _parents(self.quotas, self.index)
         self.mins = self.table([quota.min for quota in self.quotas])
         self.lends: NDArray[np.bool_] = np.array([q.lends and not guarantees_usage for q in self.quotas], dtype=bool)
-        self._most = self.table([quota.max for quota in self.quotas], missing=UNLIMITED)
+        self._most = self.table([quota.max for quota in self.quotas], missing=_UNLIMITED)
         self._guarantees_usage = guarantees_usage
         self._changed: list[set[int]] = []
         size = self.mins.shape

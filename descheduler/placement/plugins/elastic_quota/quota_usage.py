@@ -14,7 +14,8 @@ from descheduler.model.koordinator.reservation import is_reserve_pod
 from descheduler.model.pod import Pod
 from descheduler.model.requests import ResourceList
 from descheduler.placement.plugins.elastic_quota.quota_forest import ForestSettings, QuotaForest, QuotaPlace
-from descheduler.placement.plugins.elastic_quota.units import Amounts
+from descheduler.placement.plugins.elastic_quota.quota_tree import Amounts
+from descheduler.placement.shadow.follower import CountingFollower
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
 __all__ = ["ELASTIC_QUOTA_KIND", "PodRules", "QuotaAccount", "QuotaUsage", "UsageOf"]
@@ -61,7 +62,7 @@ class QuotaAccount(msgspec.Struct, eq=False):
         return self.place.quota.name, tuple(self.amounts.tolist()), tuple(sorted(self.names)), self.is_fixed
 
 
-class QuotaUsage:
+class QuotaUsage(CountingFollower):
     """A follower: a pod and whether it is placed say all that there is to say of its charge.
 
     A pod is charged with what it requests from the day that it exists, and uses that once it is on a node, whichever
@@ -92,18 +93,7 @@ class QuotaUsage:
             known = self._known[key] = self._make(pod), pod.spec, pod.labels
         return known[0]
 
-    def pod_added(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
-        """Charges the pod's quota."""
-        del node
-        self._change(pod, 1, is_terminating=is_terminating)
-
-    def pod_removed(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
-        """Gives that back."""
-        del node
-        self._change(pod, -1, is_terminating=is_terminating)
-
     def fingerprint(self) -> object:
-        """All charges."""
         return sorted(
             (account.mark, account.num_placed, account.num_arrived)
             for account in self._accounts.values()
@@ -148,16 +138,16 @@ class QuotaUsage:
         finally:
             tree.add_request(index, -account.amounts, is_fixed=account.is_fixed)
 
-    def _change(self, pod: Pod, by: int, *, is_terminating: bool) -> None:
+    def count(self, pod: Pod, node: int, sign: int, *, is_terminating: bool) -> None:
         # A Reservation is no use of a quota, although one is asked for it (koordinator's reference, §3.4).
         if self.forest.is_idle or is_reserve_pod(pod):
             return
         account = self.account_of(pod)
         if account is None or not self._counts(pod, is_terminating=is_terminating):
             return
-        account.num_placed += by
+        account.num_placed += sign
         if not pod.node_name:
-            account.num_arrived += by
+            account.num_arrived += sign
         self._changed.add(account)
 
     def _counts(self, pod: Pod, *, is_terminating: bool) -> bool:

@@ -36,12 +36,10 @@ class ContestedResource(NamedTuple):
 
     @property
     def reason(self) -> str:
-        """In the words of the scheduler's events."""
         return f"Insufficient {self.resource}"
 
     @property
     def short(self) -> str:
-        """As part of a sentence about nodes."""
         since = f"unless kube-scheduler was started before DeviceClass {self.holder} was created"
         return f"insufficient {self.resource}, {since}"
 

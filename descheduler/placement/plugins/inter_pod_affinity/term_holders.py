@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 from descheduler.model.pod import Pod, PodSpec
 from descheduler.model.selection.affinity import Affinity, PodAffinityTerm
 from descheduler.model.selection.labels import LabelSelector
+from descheduler.placement.shadow.follower import CountingFollower
 from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.shadow_cluster import NO_NODE, ShadowCluster
-from descheduler.placement.shadow.tally.selector_index import SelectorIndex
+from descheduler.placement.shadow.tally.label_columns import SelectorIndex
 
 __all__ = ["HeldTerm", "MatchingTerms", "TermHolders", "TermKind"]
 
@@ -157,7 +158,7 @@ class _Bunches:
         return self._num_bunches
 
 
-class TermHolders:
+class TermHolders(CountingFollower):
     """Follower that knows every term of placed pods. Pods on unknown nodes are in no domain and are left out.
 
     Namespaces without an object have no labels, as the scheduler sees them for the pods that it places.
@@ -205,20 +206,13 @@ class TermHolders:
         """Those that have terms."""
         return spec.affinity is not None
 
-    def pod_added(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
-        """Makes `pod`, terminating or not, a holder of its terms."""
+    def count(self, pod: Pod, node: int, sign: int, *, is_terminating: bool) -> None:
+        """A pod, terminating or not, is a holder of its terms."""
         if pod.spec.affinity is not None and node != NO_NODE:
             for term in self._terms_of(pod):
-                term.change(node, 1)
-
-    def pod_removed(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
-        """The inverse of `pod_added`."""
-        if pod.spec.affinity is not None and node != NO_NODE:
-            for term in self._terms_of(pod):
-                term.change(node, -1)
+                term.change(node, sign)
 
     def fingerprint(self) -> object:
-        """The holders by term and node."""
         held = ((terms, term.holders) for terms, term in self._terms.items() if term.holders)
         return sorted((_in_order(terms), sorted(holders.items())) for terms, holders in held)
 

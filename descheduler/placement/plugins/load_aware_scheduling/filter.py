@@ -15,15 +15,15 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from descheduler.model.koordinator.pod_order import is_prod
+from descheduler.model.koordinator.classes import is_prod
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.text.duration import parse_duration
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import PASS, SKIP_FOR_GOOD, PreFilterResult, ReasonBits
 from descheduler.placement.framework.interactions import BY_REQUESTS, Interactions, OnOwnNode
-from descheduler.placement.framework.obstacle import Code, Obstacle
-from descheduler.placement.plugins.helper.score_arithmetic import Ints
+from descheduler.placement.framework.obstacle import Code, Obstacle, Said
+from descheduler.placement.plugins.helper.scores import Ints
 from descheduler.placement.plugins.load_aware_scheduling.args import (
     Amounts,
     LoadAwareSchedulingArgs,
@@ -54,23 +54,15 @@ class OverLimit(NamedTuple):
 
     @property
     def reason(self) -> str:
-        """In the words of the scheduler's events."""
         return f"node(s) {self.resource} {'aggregated ' if self.is_aggregated else ''}usage exceed threshold"
 
     @property
     def short(self) -> str:
-        """As part of a sentence about nodes."""
         return f"measured {self.resource} usage above its threshold"
 
 
-class Expired(NamedTuple):
-    """A node with a limit whose NodeMetric is too old."""
-
-    reason: str = "node(s) nodeMetric expired"
-    short: str = "no current NodeMetric"
-
-
-EXPIRED = Expired()
+EXPIRED = Said("node(s) nodeMetric expired", "no current NodeMetric")
+"""Of a node with a limit, whose NodeMetric is too old."""
 
 
 class LimitInteractions(OnOwnNode):
@@ -81,7 +73,6 @@ class LimitInteractions(OnOwnNode):
 
     def can_be_helped(self, pod: Pod) -> bool:
         """Perhaps."""
-        del pod
         return True
 
 

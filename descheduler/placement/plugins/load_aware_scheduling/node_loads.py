@@ -17,15 +17,20 @@ from numpy.typing import NDArray
 
 from descheduler.cluster.decoding.blocks import decode_quantities
 from descheduler.cluster.decoding.koordinator.node_metric import decode_aggregates
+from descheduler.model.koordinator.classes import is_prod
 from descheduler.model.koordinator.node_metric import RAW_ALLOCATABLE_ANNOTATION, NodeMetric, PodMetric
-from descheduler.model.koordinator.pod_order import is_prod
 from descheduler.model.koordinator.reservation import is_reserve_pod
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.requests import CPU, MEMORY, ResourceList
-from descheduler.placement.plugins.helper.score_arithmetic import Ints
-from descheduler.placement.plugins.load_aware_scheduling.args import LoadAwareSchedulingArgs, Percentile
-from descheduler.placement.plugins.load_aware_scheduling.pod_estimate import PodEstimates, units
+from descheduler.placement.plugins.helper.scores import Ints
+from descheduler.placement.plugins.load_aware_scheduling.args import (
+    LoadAwareSchedulingArgs,
+    Percentile,
+    PodEstimates,
+    units,
+)
+from descheduler.placement.shadow.follower import CountingFollower
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.shadow_cluster import NO_NODE, ShadowCluster
 
@@ -73,8 +78,8 @@ class _Measured(NamedTuple):
     since: datetime | None
 
 
-class NodeLoads:
-    """A follower. Columns are nodes, rows are `resources`; amounts are in the units of `pod_estimate.units`.
+class NodeLoads(CountingFollower):
+    """A follower. Columns are nodes, rows are `resources`; amounts are in the units of `args.units`.
 
     `is_measured` says which nodes have a NodeMetric of something measured, `is_current` which of these are not too old.
     """
@@ -121,22 +126,16 @@ class NodeLoads:
             return np.where(is_there.take(nodes), measured.take(nodes, axis=1) + delta, estimated)
         return self._usage.take(nodes, axis=1) + delta
 
-    def pod_added(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
-        """It is estimated, unless it was measured long enough."""
-        del is_terminating
-        self._change(pod, node, 1)
-
-    def pod_removed(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
-        """It is forgotten at once; what it used stays until the next report."""
-        del is_terminating
-        self._change(pod, node, -1)
-
     def fingerprint(self) -> object:
         """What was estimated, and who is gone."""
         columns = (self._delta, self._prod_delta, self._estimated)
         return [each.tobytes().hex() for each in columns], sorted(self._gone)
 
-    def _change(self, pod: Pod, node: int, sign: int) -> None:
+    def count(self, pod: Pod, node: int, sign: int, *, is_terminating: bool) -> None:
+        """A pod is estimated, unless it was measured long enough.
+
+        One that leaves is forgotten at once; what it used stays until the next report.
+        """
         measured = None if node == NO_NODE else self._measured[node]
         if measured is None or is_reserve_pod(pod):
             return

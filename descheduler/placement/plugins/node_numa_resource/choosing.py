@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 import msgspec
 
-from descheduler.placement.plugins.node_numa_resource.cpu_map import FULL_CORES, CpuMap
+from descheduler.placement.plugins.node_numa_resource.cpu_cache import FULL_CORES, CpuMap
 
 __all__ = ["CORE_EXCLUSIVE", "NUMA_EXCLUSIVE", "CpuChoice", "choose_cpus"]
 

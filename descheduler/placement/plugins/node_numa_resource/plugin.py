@@ -6,33 +6,104 @@ What nodes with a policy for NUMA nodes decide is not modelled: they are a condi
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Literal, cast, get_args
 
-from descheduler.cluster.decoding.koordinator.cpu_annotations import decode_pinned_cpus
+import msgspec
+
+from descheduler.cluster.decoding.koordinator.node_topology import decode_pinned_cpus
 from descheduler.model.annotations import RESOURCE_STATUS_ANNOTATION
 from descheduler.model.pod import Pod
-from descheduler.model.requests import CPU
+from descheduler.model.requests import CPU, MEMORY
+from descheduler.placement.configuration.kube_scheduler.plugin_args import ArgsBlock, ArgsKind
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
-from descheduler.placement.framework.extension_points import (
-    PASS,
-    SKIP_FOR_GOOD,
-    PreFilterResult,
-    ReasonBits,
-)
+from descheduler.placement.framework.extension_points import PASS, SKIP_FOR_GOOD, PreFilterResult, ReasonBits
 from descheduler.placement.framework.interactions import ClosingNodes, Interactions
-from descheduler.placement.framework.obstacle import Code, Obstacle, Unchecked
-from descheduler.placement.plugins.node_numa_resource.args import NodeNUMAResourceArgs
-from descheduler.placement.plugins.node_numa_resource.cpu_cache import CpuCache
-from descheduler.placement.plugins.node_numa_resource.cpu_ledger import NAME, CpuLedger
-from descheduler.placement.plugins.node_numa_resource.pod_cpus import PodCpus, cpus_asked, shares_cpus
-from descheduler.placement.plugins.node_numa_resource.pod_on_nodes import PinnedPod
-from descheduler.placement.plugins.node_numa_resource.reasons import CpuReason, UnreadableTopology, reason_of
+from descheduler.placement.framework.obstacle import Code, Obstacle, Said
+from descheduler.placement.plugins.node_numa_resource.cpu_cache import NAME, CpuCache, CpuLedger
+from descheduler.placement.plugins.node_numa_resource.pod_on_nodes import (
+    CpuReason,
+    PinnedPod,
+    PodCpus,
+    UnreadableTopology,
+    cpus_asked,
+    reason_of,
+    shares_cpus,
+)
 from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
+from descheduler.policy.shared_args import Args
 
-__all__ = ["NodeNUMAResource"]
+__all__ = ["ARGS", "NodeNUMAResource", "NodeNUMAResourceArgs"]
 
-_NO_TOPOLOGIES = Unchecked("NodeResourceTopologies were not read", "unknown CPU topologies of nodes")
+_Strategy = Literal["LeastAllocated", "MostAllocated"]
+_STRATEGIES: tuple[_Strategy, ...] = get_args(_Strategy)
+_BindPolicy = Literal["FullPCPUs", "SpreadByPCPUs"]
+_BIND_POLICIES: tuple[_BindPolicy, ...] = get_args(_BindPolicy)
+
+
+class NodeNUMAResourceArgs(msgspec.Struct, frozen=True):
+    """How nodes are scored: by the weighted mean of what is free, or taken, of some resources.
+
+    `bind_policy` says how CPUs are chosen for pods that do not say it; `fills_numa_nodes` that they are taken where the
+    fewest are left.
+    """
+
+    strategy: _Strategy = "LeastAllocated"
+    weights: Mapping[str, int] = msgspec.field(default_factory=lambda: {CPU: 1, MEMORY: 1})
+    bind_policy: _BindPolicy = "FullPCPUs"
+    fills_numa_nodes: bool = False
+
+
+class NUMAScoredResourceSection(Args, frozen=True):
+    """A resource and its weight."""
+
+    name: str = ""
+    """Name of the resource."""
+    weight: int = 1
+    """1 to 100."""
+
+
+class NUMAScoringSection(Args, frozen=True):
+    """How nodes are scored."""
+
+    type: str = "LeastAllocated"
+    """`LeastAllocated` (the default) prefers empty nodes, `MostAllocated` full ones."""
+    resources: tuple[NUMAScoredResourceSection, ...] = ()
+    """What is scored; without `scoringStrategy` cpu and memory alike."""
+
+
+class NodeNUMAResourceSection(Args, frozen=True):
+    """`NodeNUMAResourceArgs` of koord-scheduler 1.8."""
+
+    default_cpu_bind_policy: str = ""
+    """How CPUs are chosen for pods that do not say it: `FullPCPUs` (the default) or `SpreadByPCPUs`."""
+    scoring_strategy: NUMAScoringSection | None = None
+    """How nodes are scored."""
+    numa_scoring_strategy: NUMAScoringSection | None = None
+    """With `type: MostAllocated` CPUs are taken from the NUMA node with the fewest CPUs left; no other effect here."""
+
+
+def _read(block: ArgsBlock, section: NodeNUMAResourceSection) -> NodeNUMAResourceArgs | None:
+    scoring, numa = section.scoring_strategy or NUMAScoringSection(), section.numa_scoring_strategy
+    block.choose(("scoringStrategy", "type"), scoring.type, _STRATEGIES)
+    bind_policy = section.default_cpu_bind_policy or _BIND_POLICIES[0]
+    block.choose(("defaultCPUBindPolicy",), bind_policy, _BIND_POLICIES)
+    args = NodeNUMAResourceArgs(
+        cast(_Strategy, scoring.type),
+        bind_policy=cast(_BindPolicy, bind_policy),
+        fills_numa_nodes=numa is not None and numa.type == "MostAllocated",
+    )
+    if section.scoring_strategy is None:
+        return args
+    weights = {each.name: each.weight for each in scoring.resources}
+    return NodeNUMAResourceArgs(args.strategy, weights, args.bind_policy, args.fills_numa_nodes)
+
+
+ARGS = ArgsKind(NodeNUMAResourceSection, _read, NodeNUMAResourceArgs)
+
+
+_NO_TOPOLOGIES = Said("NodeResourceTopologies were not read", "unknown CPU topologies of nodes")
 _MOST_REQUESTS = 256
 """Columns of answers that are kept, by what pods ask for."""
 
@@ -87,8 +158,6 @@ class NodeNUMAResource:
         return bits if bits.any() else None
 
     def obstacle(self, cycle: Cycle, node: int, bits: int) -> Obstacle:
-        """The words."""
-        del cycle, node
         reason = reason_of(bits)
         return Obstacle.of(NAME, reason.code, reason)
 

@@ -1,18 +1,113 @@
-"""One pod that asks for CPUs, on each node: the reasons that close the node, and the CPUs that it gets."""
+"""One pod that asks for CPUs (koordinator 1.8 `plugin.go`), on each node: what closes it, and the CPUs it gives."""
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
+from descheduler.cluster.decoding.koordinator.node_topology import decode_cpu_spec, decode_numa_policy
+from descheduler.model.annotations import CPU_SPEC_ANNOTATION, NUMA_SPEC_ANNOTATION
+from descheduler.model.koordinator.classes import KoordinatorPriority, priority_class
+from descheduler.model.pod import Pod
+from descheduler.model.quantity import ceil_milli
+from descheduler.model.requests import CPU
 from descheduler.placement.framework.extension_points import ReasonBits
+from descheduler.placement.framework.obstacle import Code, ObstacleReason
 from descheduler.placement.plugins.node_numa_resource.choosing import CpuChoice, choose_cpus
-from descheduler.placement.plugins.node_numa_resource.cpu_cache import CpuCache, HeldCpus
-from descheduler.placement.plugins.node_numa_resource.cpu_map import FULL_CORES
-from descheduler.placement.plugins.node_numa_resource.node_cpus import NodeCpus
-from descheduler.placement.plugins.node_numa_resource.pod_cpus import PodCpus
-from descheduler.placement.plugins.node_numa_resource.reasons import CpuReason
+from descheduler.placement.plugins.node_numa_resource.cpu_cache import FULL_CORES, SPREAD, CpuCache, HeldCpus, NodeCpus
 
-__all__ = ["PinnedPod"]
+__all__ = ["CpuReason", "PinnedPod", "PodCpus", "UnreadableTopology", "cpus_asked", "reason_of", "shares_cpus"]
+
+_MILLI = 1000
+"""Units of the node table in a CPU."""
+_QOS_LABEL = "koordinator.sh/qosClass"
+_PINNED_QOS = ("LSE", "LSR")
+
+
+class PodCpus(NamedTuple):
+    """`milli` is requested; where `is_pinned`, that many CPUs are the pod's own, chosen by `policy`.
+
+    `required` is a policy that the pod insists on, "" for none, `exclusive` its policy towards others like it.
+    `numa_policy` is what it asks of NUMA nodes, "" for nothing.
+    """
+
+    milli: int
+    is_pinned: bool
+    policy: str
+    required: str
+    exclusive: str
+    numa_policy: str
+
+    @property
+    def number(self) -> int:
+        """How many CPUs those are."""
+        return self.milli // _MILLI
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether that is a whole number."""
+        return self.milli % _MILLI == 0
+
+
+def cpus_asked(pod: Pod, default_policy: str) -> PodCpus:
+    """What `pod` asks for; by `default_policy` where it does not say how. Raises ValueError for bad annotations."""
+    spec = decode_cpu_spec(pod.annotations.get(CPU_SPEC_ANNOTATION, ""))
+    numa_policy = decode_numa_policy(pod.annotations.get(NUMA_SPEC_ANNOTATION, ""))
+    milli = ceil_milli(pod.spec.requests.get(CPU, 0))
+    preferred = default_policy if spec.preferred in ("", "Default") else spec.preferred
+    required = default_policy if spec.required == "Default" else spec.required
+    policy = required or preferred
+    is_pinned = _may_be_pinned(pod) and policy in (FULL_CORES, SPREAD) and milli > 0
+    if not is_pinned:
+        return PodCpus(milli, False, "", "", "", numa_policy)
+    return PodCpus(milli, True, policy, required, spec.exclusive, numa_policy)
+
+
+def shares_cpus(pod: Pod) -> bool:
+    """Whether `pod` certainly asks for nothing but a part of the CPUs that all share."""
+    return NUMA_SPEC_ANNOTATION not in pod.annotations and not _may_be_pinned(pod)
+
+
+def _may_be_pinned(pod: Pod) -> bool:
+    return pod.labels.get(_QOS_LABEL) in _PINNED_QOS and priority_class(pod) is KoordinatorPriority.PROD
+
+
+class CpuReason(ObstacleReason):
+    """Why a node does not take a pod."""
+
+    NUMA_POLICY = 1, "node(s) NUMA Topology policy not match", "another NUMA topology policy"
+    NOT_WHOLE = 2, "the requested CPUs must be integer", "not a whole number of CPUs requested"
+    RATIO = 4, "node(s) invalid CPU amplification ratio", "invalid CPU amplification ratio"
+    AMPLIFIED = 8, "Insufficient amplified cpu", "insufficient amplified cpu"
+    NO_TOPOLOGY = 16, "node(s) invalid CPU Topology", "no CPU topology"
+    CONFLICT = (
+        32,
+        "node(s) cpu bind policy conflicts with pod's required cpu bind policy",
+        "another CPU bind policy",
+    )
+    NOT_WHOLE_CORES = 64, "node(s) requested cpus not multiple cpus per core", "not a whole number of cores requested"
+    TOO_FEW = 128, "not enough cpus available to satisfy request", "not enough free CPUs to pin the pod to"
+
+    @property
+    def code(self) -> Code:
+        """How final it is."""
+        return Code.UNSCHEDULABLE if self in (CpuReason.AMPLIFIED, CpuReason.TOO_FEW) else Code.UNRESOLVABLE
+
+
+class UnreadableTopology(ObstacleReason):
+    """Why a pod is refused everywhere."""
+
+    ANNOTATIONS = 0, "annotations resource-spec or numa-topology-spec of the pod cannot be read"
+
+
+_BY_BIT = {reason.bit: reason for reason in CpuReason}
+
+
+def reason_of(bits: int) -> CpuReason:
+    """The reason of a bit."""
+    return _BY_BIT[bits]
+
 
 _NEVER = -1
 

@@ -8,21 +8,27 @@ import numpy as np
 
 from descheduler.model.annotations import CPU_SPEC_ANNOTATION, NUMA_SPEC_ANNOTATION
 from descheduler.model.koordinator.node_topology import NODE_TOPOLOGY_KIND
-from descheduler.model.text.cpu_list import cpu_list_text
+from descheduler.model.text.numbers import cpu_list_text
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.obstacle import Obstacle
-from descheduler.placement.framework.own_node_score import Amounts, OwnNodeScore
 from descheduler.placement.framework.refused_node import RefusedNode
 from descheduler.placement.framework.scheduling_plugin import About, Compares, SchedulingPlugin
-from descheduler.placement.plugins.helper.score_arithmetic import MAX_SCORE, Ints
-from descheduler.placement.plugins.helper.scored_resources import ScoredResource, is_scored_unasked, scored_resource
-from descheduler.placement.plugins.node_numa_resource.args import ARGS, NodeNUMAResourceArgs
-from descheduler.placement.plugins.node_numa_resource.cpu_cache import CpuCache
-from descheduler.placement.plugins.node_numa_resource.cpu_ledger import NAME, CpuLedger
-from descheduler.placement.plugins.node_numa_resource.node_cpus import AMPLIFICATION_ANNOTATION
-from descheduler.placement.plugins.node_numa_resource.plugin import NodeNUMAResource
-from descheduler.placement.plugins.node_numa_resource.pod_on_nodes import PinnedPod
-from descheduler.placement.plugins.node_numa_resource.reasons import CpuReason
+from descheduler.placement.framework.scoring import Amounts, OwnNodeScore
+from descheduler.placement.plugins.helper.scores import (
+    MAX_SCORE,
+    Ints,
+    ScoredResource,
+    is_scored_unasked,
+    scored_resource,
+)
+from descheduler.placement.plugins.node_numa_resource.cpu_cache import (
+    AMPLIFICATION_ANNOTATION,
+    NAME,
+    CpuCache,
+    CpuLedger,
+)
+from descheduler.placement.plugins.node_numa_resource.plugin import ARGS, NodeNUMAResource, NodeNUMAResourceArgs
+from descheduler.placement.plugins.node_numa_resource.pod_on_nodes import CpuReason, PinnedPod
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.node_table import SomeNodes, is_counted
 from descheduler.placement.shadow.placement_class import PlacementClass

@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 from descheduler.model.node import HOSTNAME_LABEL
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import ScoreError, Scores, SpreadConstraint
-from descheduler.placement.plugins.helper.score_arithmetic import MAX_SCORE, exact_div, tdiv
-from descheduler.placement.plugins.pod_topology_spread.args import PodTopologySpreadArgs
-from descheduler.placement.plugins.pod_topology_spread.constraints import SpreadConstraints
+from descheduler.placement.plugins.helper.scores import MAX_SCORE, exact_div, tdiv
+from descheduler.placement.plugins.pod_topology_spread.constraints import PodTopologySpreadArgs, SpreadConstraints
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.node_table import is_exact_amount
 from descheduler.placement.shadow.placement_class import PlacementClass

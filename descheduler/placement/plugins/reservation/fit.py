@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
-from descheduler.placement.framework.obstacle import Fact
+from descheduler.placement.framework.obstacle import Fact, Said
 from descheduler.placement.plugins.reservation.holdings import Amounts, HeldReservation
 from descheduler.placement.shadow.node_table import NodeTable
 
-__all__ = ["NodeShortage", "NomineesOfOthers", "ReservationFit", "ReservationShortage", "Unmet", "fit_on_node", "score"]
+__all__ = ["NomineesOfOthers", "ReservationFit", "fit_on_node", "score"]
 
 _HIGHEST = 100
 
@@ -26,51 +26,8 @@ class NomineesOfOthers(Protocol):
         """The sum of what they give to each."""
 
 
-class NodeShortage(NamedTuple):
-    """A resource of which the node has too little beside its Reservations, with what is left of one."""
-
-    resource: str
-
-    @property
-    def reason(self) -> str:
-        """In the words of the scheduler's events."""
-        return f"Insufficient {self.resource} by node"
-
-    @property
-    def short(self) -> str:
-        """As part of a sentence about nodes."""
-        return f"insufficient {self.resource} beside the Reservations"
-
-
-class ReservationShortage(NamedTuple):
-    """A resource of which too little is left of a Reservation that grants no more."""
-
-    resource: str
-
-    @property
-    def reason(self) -> str:
-        """In the words of the scheduler's events."""
-        return (
-            "Reservation(s) Too many pods"
-            if self.resource == "pods"
-            else f"Reservation(s) Insufficient {self.resource}"
-        )
-
-    @property
-    def short(self) -> str:
-        """As part of a sentence about nodes."""
-        return (
-            "too many pods in the Reservation"
-            if self.resource == "pods"
-            else f"insufficient {self.resource} in the Reservation"
-        )
-
-
-class Unmet(NamedTuple):
-    """The pod needs a Reservation, and none of those there is of use, for no resource in particular."""
-
-    reason: str = "node(s) no reservation(s) to meet the requirements"
-    short: str = "no Reservation meets the requirements"
+_UNMET = Said("node(s) no reservation(s) to meet the requirements", "no Reservation meets the requirements")
+"""The pod needs a Reservation, and none of those there is of use, for no resource in particular."""
 
 
 class ReservationFit(NamedTuple):
@@ -114,7 +71,7 @@ def fit_on_node(
     if is_required:
         by_reservation = (fact for each in usable for fact in refused[each.kind])
         found = (*_node_shortages(short_by_node, names), *by_reservation)
-        return ReservationFit(found or (Unmet(),))
+        return ReservationFit(found or (_UNMET,))
     if fitting:  # Filter goes by amounts alone, and nobody is nominated
         return ReservationFit()
     lacking = short_by_node or {row for row, amount in asked if amount > unheld[row]}
@@ -178,11 +135,13 @@ def _restrictions(asked: Amounts, held: HeldReservation, names: Sequence[str]) -
     if not held.reservation.is_restricted:
         return
     if held.most_pods is not None and held.num_owners >= held.most_pods:
-        yield ReservationShortage("pods")
+        yield Said("Reservation(s) Too many pods", "too many pods in the Reservation")
     for row, amount in asked:
         if row in held.limited and amount > held.gap(row):
-            yield ReservationShortage(names[row])
+            name = names[row]
+            yield Said(f"Reservation(s) Insufficient {name}", f"insufficient {name} in the Reservation")
 
 
 def _node_shortages(rows: Iterable[int], names: Sequence[str]) -> tuple[Fact, ...]:
-    return tuple(NodeShortage(name) for name in sorted(names[row] for row in rows))
+    short = sorted(names[row] for row in rows)
+    return tuple(Said(f"Insufficient {name} by node", f"insufficient {name} beside the Reservations") for name in short)

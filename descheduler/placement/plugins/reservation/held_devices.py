@@ -12,7 +12,7 @@ from descheduler.model.koordinator.devices import (
     VirtualFunction,
     allocation_text,
 )
-from descheduler.placement.framework.koordinator.matched_reservations import DevicesByMinor
+from descheduler.placement.framework.matched_reservations import DevicesByMinor
 
 __all__ = ["HeldDevices", "devices_of"]
 

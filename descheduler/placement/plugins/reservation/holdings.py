@@ -17,9 +17,10 @@ from descheduler.model.pod import Pod, PodSpec
 from descheduler.model.quantity import NANO, ceil_value
 from descheduler.model.requests import PODS, ContainerResources, scoring_requests
 from descheduler.model.selection.labels import parse_int64
-from descheduler.placement.framework.koordinator.matched_reservations import MatchedReservation
+from descheduler.placement.framework.matched_reservations import MatchedReservation
 from descheduler.placement.plugins.reservation.held_devices import HeldDevices, devices_of
 from descheduler.placement.plugins.reservation.pod_protocol import ORDER_LABEL
+from descheduler.placement.shadow.follower import CountingFollower
 from descheduler.placement.shadow.node_table import CPU_ROW, NodeTable
 from descheduler.placement.shadow.shadow_cluster import NO_NODE, ShadowCluster
 
@@ -204,7 +205,7 @@ def _only_asking(spec: PodSpec, requests: dict[str, int], used_up: dict[str, int
     )
 
 
-class Holdings:
+class Holdings(CountingFollower):
     """The Reservations of a snapshot, in name order, and as a follower the owners that they have there.
 
     Owners are the pods on the node of a Reservation that name its uid in an annotation.
@@ -233,18 +234,7 @@ class Holdings:
             if owned is not None and owned.is_used_once:
                 owned.is_spent = True
 
-    def pod_added(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
-        """Counts an owner, which keeps what it has until it is gone."""
-        del is_terminating
-        self._change(pod, node, 1)
-
-    def pod_removed(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
-        """Gives back to the Reservation what the owner had of it."""
-        del is_terminating
-        self._change(pod, node, -1)
-
     def fingerprint(self) -> object:
-        """What all of them hold."""
         return [each.state() for each in self.held]
 
     def waiting(self, name: str) -> HeldReservation | None:
@@ -260,10 +250,11 @@ class Holdings:
         """What a pod takes of a Reservation: its requests, whatever an in-place resize has made of them."""
         return self._table.demand(pod.spec.requests, {}).amounts
 
-    def _change(self, pod: Pod, node: int, by: int) -> None:
+    def count(self, pod: Pod, node: int, sign: int, *, is_terminating: bool) -> None:
+        """An owner keeps what it has of a Reservation until it is gone."""
         owned = self._owned_by(pod, node)
         if owned is not None:
-            owned.change(self.amounts(pod), self._devices(pod), by)
+            owned.change(self.amounts(pod), self._devices(pod), sign)
 
     def _devices(self, pod: Pod) -> AllocatedDevices:
         """What an owner has of devices: the same value each time."""

@@ -4,14 +4,46 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import msgspec
+
 from descheduler.model.koordinator.devices import AllocatedDevices
-from descheduler.placement.framework.koordinator.allocation import Allocation
-from descheduler.placement.framework.koordinator.matched_reservations import taken_devices
-from descheduler.placement.plugins.reservation.cycle_state import RESERVATION, state_of
+from descheduler.placement.framework.matched_reservations import (
+    Allocation,
+    MatchedReservation,
+    taken_devices,
+)
+from descheduler.placement.framework.obstacle import Fact
 from descheduler.placement.plugins.reservation.holdings import Amounts, HeldReservation, Holdings
+from descheduler.placement.plugins.reservation.pod_protocol import OwnerMatch, ReservationRequest
 from descheduler.placement.shadow.shadow_cluster import NO_NODE, Cycle, ShadowCluster
 
-__all__ = ["OwnerLedger", "ReservePodLedger", "Use"]
+__all__ = ["RESERVATION", "CycleState", "OwnerLedger", "ReservePodLedger", "Use", "state_of"]
+
+RESERVATION = "Reservation"
+"""The plugin's name."""
+
+
+class CycleState(msgspec.Struct):
+    """`matches` is what came of each Reservation on a node that the pod's own terms select; `own` is the Reservation
+    of a reserve pod.
+
+    By node: `usable` are those whose room the pod may use, `short` what is against it all the same, `nominated` those
+    of which it uses the first if it goes there, all equally good. `restored` is what the usable ones give back.
+    """
+
+    request: ReservationRequest
+    matches: list[tuple[HeldReservation, OwnerMatch]] = msgspec.field(default_factory=list)
+    usable: dict[int, list[HeldReservation]] = msgspec.field(default_factory=dict)
+    short: dict[int, tuple[Fact, ...]] = msgspec.field(default_factory=dict)
+    nominated: dict[int, tuple[HeldReservation, ...]] = msgspec.field(default_factory=dict)
+    restored: dict[HeldReservation, MatchedReservation] = msgspec.field(default_factory=dict)
+    own: HeldReservation | None = None
+
+
+def state_of(cycle: Cycle) -> CycleState | None:
+    """The state that the transformer made; None where no Reservation matters."""
+    state = cycle.scratch.get(RESERVATION)
+    return state if isinstance(state, CycleState) else None
 
 
 class Use(NamedTuple):
@@ -43,11 +75,9 @@ class OwnerLedger:
         return taken
 
     def release(self, taken: Use) -> None:
-        """Gives it back to the Reservation."""
         taken.held.change(taken.amounts, taken.devices, -1)
 
     def restore(self, taken: Use) -> None:
-        """Takes it again."""
         taken.held.change(taken.amounts, taken.devices, 1)
 
     def allocations(self, taken: Use) -> tuple[Allocation, ...]:
@@ -55,7 +85,6 @@ class OwnerLedger:
         return (Allocation(RESERVATION, "reservation", taken.held.name),)
 
     def fingerprint(self) -> object:
-        """What all Reservations hold."""
         return None if self.holdings is None else self.holdings.fingerprint()
 
 
@@ -86,12 +115,10 @@ class ReservePodLedger:
         return taken
 
     def release(self, taken: BoundReservation) -> None:
-        """The Reservation has no node again."""
         taken.held.node = NO_NODE
         taken.held.devices.hold({})
 
     def restore(self, taken: BoundReservation) -> None:
-        """It has that node again."""
         taken.held.node = taken.node
         taken.held.devices.hold(taken.devices)
 

@@ -18,18 +18,23 @@ from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import PASS, SKIP, PreFilterResult, ReasonBits
 from descheduler.placement.framework.interactions import GatheredPods, Interactions, Meeting, OnOwnNode
-from descheduler.placement.framework.koordinator.matched_reservations import (
+from descheduler.placement.framework.matched_reservations import (
     MatchedReservation,
     NomineePlugin,
     nominate_reservation,
     nominee_plugins,
     restore_reservations,
 )
-from descheduler.placement.framework.obstacle import Code, Obstacle, ObstacleReason, Unchecked
-from descheduler.placement.plugins.reservation.cycle_state import RESERVATION, CycleState, state_of
+from descheduler.placement.framework.obstacle import Code, Obstacle, ObstacleReason, Said
 from descheduler.placement.plugins.reservation.fit import fit_on_node
 from descheduler.placement.plugins.reservation.holdings import HeldReservation, Holdings
-from descheduler.placement.plugins.reservation.ledgers import OwnerLedger, ReservePodLedger
+from descheduler.placement.plugins.reservation.ledgers import (
+    RESERVATION,
+    CycleState,
+    OwnerLedger,
+    ReservePodLedger,
+    state_of,
+)
 from descheduler.placement.plugins.reservation.pod_protocol import AFFINITY_ANNOTATION, request_of
 from descheduler.placement.plugins.reservation.sights import Sights
 from descheduler.placement.plugins.reservation.unmodelled import OperatingPods, pre_allocations
@@ -93,7 +98,7 @@ class UnreadableReservation(ObstacleReason):
 
 
 _OF_OPERATING_PODS = "pods that act as Reservations are not modelled"
-_OPERATING = Unchecked(_OF_OPERATING_PODS, _OF_OPERATING_PODS)
+_OPERATING = Said.alike(_OF_OPERATING_PODS)
 
 
 class ReservationPlugin:
@@ -103,7 +108,6 @@ class ReservationPlugin:
     is_static = False
 
     def __init__(self, cluster: ShadowCluster, profile: SchedulerProfile) -> None:
-        del profile
         self.ledger = cluster.ledger(OwnerLedger)
         self._holdings = self.ledger.holdings
         self.interactions: Interactions = _ReservationInteractions(self._holdings)
@@ -184,7 +188,6 @@ class ReservationPlugin:
 
     def patch(self, cycle: Cycle, node: int, takings: Takings) -> Mapping[str, str]:
         """The Reservation that the pod uses."""
-        del cycle, node
         taken = taken_from(takings, self.ledger)
         if taken is None:
             return {}

@@ -23,12 +23,15 @@ from descheduler.placement.framework.extension_points import Scores
 from descheduler.placement.framework.obstacle import Obstacle
 from descheduler.placement.framework.refused_node import RefusedNode
 from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin
-from descheduler.placement.plugins.reservation.cycle_state import RESERVATION, CycleState, state_of
 from descheduler.placement.plugins.reservation.fit import score
 from descheduler.placement.plugins.reservation.holdings import Holdings
-from descheduler.placement.plugins.reservation.matching import OwnerMatch
+from descheduler.placement.plugins.reservation.ledgers import RESERVATION, CycleState, state_of
 from descheduler.placement.plugins.reservation.plugin import ReservationPlugin, ReservationReason
-from descheduler.placement.plugins.reservation.pod_protocol import AFFINITY_ANNOTATION, EXACT_MATCH_ANNOTATION
+from descheduler.placement.plugins.reservation.pod_protocol import (
+    AFFINITY_ANNOTATION,
+    EXACT_MATCH_ANNOTATION,
+    OwnerMatch,
+)
 from descheduler.placement.plugins.reservation.unmodelled import OPERATING_OWNERS_ANNOTATION
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.placement_class import Mark
@@ -93,7 +96,6 @@ def _doubt_of_preemption(profile: SchedulerProfile) -> str:
 
 def explain_reservations(refused: RefusedNode, obstacle: Obstacle) -> Iterator[str]:
     """What came of each Reservation on the node."""
-    del obstacle
     state = state_of(refused.cycle)
     for held, found in () if state is None else state.matches:
         if held.node == refused.node_index:

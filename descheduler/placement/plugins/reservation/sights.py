@@ -12,10 +12,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from descheduler.placement.framework.koordinator.matched_reservations import MatchedReservation, MatchedReservations
+from descheduler.placement.framework.matched_reservations import MatchedReservation, MatchedReservations
 from descheduler.placement.plugins.reservation.holdings import HeldReservation, Holdings
-from descheduler.placement.plugins.reservation.matching import OwnerMatch, match
-from descheduler.placement.plugins.reservation.pod_protocol import ReservationRequest
+from descheduler.placement.plugins.reservation.pod_protocol import OwnerMatch, ReservationRequest, match
 from descheduler.placement.shadow.node_table import NodeTable
 from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.views import SeenPod

@@ -13,9 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from descheduler.model.volume_sources import ClaimReference, PersistentVolume, PersistentVolumeClaim
-from descheduler.placement.plugins.volumes.assumed_volumes import Assumed, AssumedVolumes
 from descheduler.placement.plugins.volumes.node_sets import NodeSets
-from descheduler.placement.plugins.volumes.provisioning import MOST_BYTES, Provisioning
+from descheduler.placement.plugins.volumes.provisioning import MOST_BYTES, Assumed, AssumedVolumes, Provisioning
 from descheduler.placement.plugins.volumes.volume_pool import NO_VOLUME, Ranks, VolumePool
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.shadow_cluster import NO_NODE, ShadowCluster

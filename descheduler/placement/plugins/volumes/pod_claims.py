@@ -10,10 +10,22 @@ from typing import Literal, NamedTuple
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.pod import EphemeralVolume, Pod, PodSpec
 from descheduler.model.volume_sources import PersistentVolumeClaim
-from descheduler.placement.framework.obstacle import Code, Obstacle, Unchecked
+from descheduler.placement.framework.interactions import GatheredPods, Meeting, meeting_each_other
+from descheduler.placement.framework.obstacle import Code, Obstacle, Said
+from descheduler.placement.shadow.follower import CountingFollower
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
-__all__ = ["CLAIM_KINDS", "ClaimOwners", "PodClaim", "PodClaims", "claims_of", "is_read", "not_found"]
+__all__ = [
+    "CLAIM_KINDS",
+    "ClaimInteractions",
+    "ClaimOwners",
+    "NewVolumeInteractions",
+    "PodClaim",
+    "PodClaims",
+    "claims_of",
+    "is_read",
+    "not_found",
+]
 
 _Kind = Literal["PersistentVolumeClaim", "PersistentVolume", "StorageClass.storage.k8s.io"]
 CLAIM_KINDS = frozenset({"PersistentVolumeClaim", "PersistentVolume", "StorageClass.storage.k8s.io"})
@@ -21,7 +33,7 @@ CLAIM_KINDS = frozenset({"PersistentVolumeClaim", "PersistentVolume", "StorageCl
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
 
-class ClaimOwners:
+class ClaimOwners(CountingFollower):
     """A follower that knows which pods with ephemeral volumes have left since the snapshot was taken."""
 
     def __init__(self, cluster: ShadowCluster) -> None:
@@ -30,20 +42,17 @@ class ClaimOwners:
 
     def concerns(self, spec: PodSpec) -> bool:
         """Pods with ephemeral volumes alone."""
-        del spec
         return False
 
-    def pod_added(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
+    def count(self, pod: Pod, node: int, sign: int, *, is_terminating: bool) -> None:
         """The pod keeps its claims, also while it is being deleted."""
-        del node, is_terminating
-        if pod.ephemeral_volumes:
-            self._count(pod.uid, 1)
-
-    def pod_removed(self, pod: Pod, node: int, *, is_terminating: bool) -> None:
-        """The inverse of `pod_added`."""
-        del node, is_terminating
-        if pod.ephemeral_volumes:
-            self._count(pod.uid, -1)
+        if not pod.ephemeral_volumes:
+            return
+        number = self._placed.get(pod.uid, 0) + sign
+        if number:
+            self._placed[pod.uid] = number
+        else:
+            del self._placed[pod.uid]
 
     def fingerprint(self) -> object:
         """The number of placed pods with ephemeral volumes by uid."""
@@ -56,13 +65,6 @@ class ClaimOwners:
     @cached_property
     def _at_first(self) -> frozenset[str]:
         return frozenset(pod.uid for pod, _ in self._cluster.placed_pods if pod.ephemeral_volumes)
-
-    def _count(self, uid: str, sign: int) -> None:
-        count = self._placed.get(uid, 0) + sign
-        if count:
-            self._placed[uid] = count
-        else:
-            del self._placed[uid]
 
 
 class PodClaim(NamedTuple):
@@ -164,10 +166,70 @@ def not_found(snapshot: Snapshot, plugin: str, kind: _Kind, name: str) -> Obstac
     if is_read(snapshot, kind):
         return Obstacle(plugin, Code.UNRESOLVABLE, (f'{kind.lower()} "{name}" not found',))
     unread = f"the snapshot holds no {kind.partition('.')[0]} objects"
-    return Obstacle.of(plugin, Code.UNDECIDED, Unchecked(f'{unread}, so "{name}" cannot be looked up', unread))
+    return Obstacle.of(plugin, Code.UNDECIDED, Said(f'{unread}, so "{name}" cannot be looked up', unread))
 
 
 def _default_class(snapshot: Snapshot) -> str:
     """The class that the API server gives a claim that names none: the newest default one, empty without any."""
     defaults = sorted(name for name, known in snapshot.storage_classes.items() if known.is_default)
     return max(defaults, key=lambda name: snapshot.storage_classes[name].created_at or _LONG_AGO, default="")
+
+
+class ClaimInteractions:
+    """A claim that one pod alone may use is gone for pods on other nodes too."""
+
+    def can_be_helped(self, pod: Pod) -> bool:
+        """Never: others only take volumes away."""
+        return False
+
+    def is_local(self, pod: Pod) -> bool:
+        """Whether it uses no claims."""
+        return not _has_claims(pod)
+
+    def is_felt_widely(self, pod: Pod) -> bool:
+        """Not beyond those that use claims, which are not local themselves."""
+        return False
+
+    def closing(self, gathered: GatheredPods) -> Iterable[Meeting]:
+        """All that state disks, of which a node may have one user only."""
+        return meeting_each_other(gathered.where(lambda pod: bool(pod.spec.inline_disks)))
+
+    def interact(self, first: Pod, second: Pod) -> bool:
+        """Whether both name the same claim."""
+        return first.namespace == second.namespace and not set(first.claim_names).isdisjoint(second.claim_names)
+
+    def interacting(self, gathered: GatheredPods) -> Iterator[Meeting]:
+        """All that name the same claim."""
+        for places in gathered.filed(_claims).values():
+            yield places, places
+
+
+class NewVolumeInteractions(ClaimInteractions):
+    """The same of a plugin that gives volumes to claims: what one claim gets is gone for others.
+
+    A claim of `snapshot` that has its volume takes none from them.
+    """
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._claims = snapshot.claims
+
+    def interact(self, first: Pod, second: Pod) -> bool:
+        """Whether both need a new volume, or name the same claim."""
+        return (self._needs_volume(first) and self._needs_volume(second)) or super().interact(first, second)
+
+    def interacting(self, gathered: GatheredPods) -> Iterator[Meeting]:
+        """All that need a new volume, or name the same claim."""
+        yield from meeting_each_other(gathered.where(self._needs_volume))
+        yield from super().interacting(gathered)
+
+    def _needs_volume(self, pod: Pod) -> bool:
+        claims = (self._claims.get((pod.namespace, name)) for name in pod.claim_names)
+        return bool(pod.ephemeral_volumes) or any(claim is None or not claim.is_bound for claim in claims)
+
+
+def _claims(pod: Pod) -> list[tuple[str, str]]:
+    return [(pod.namespace, name) for name in pod.claim_names]
+
+
+def _has_claims(pod: Pod) -> bool:
+    return bool(pod.claim_names or pod.ephemeral_volumes)

@@ -11,15 +11,16 @@ from descheduler.model.pod import Pod
 from descheduler.model.selection.affinity import NodeSelectorTerm
 from descheduler.model.volume_sources import PersistentVolume, PersistentVolumeClaim, migrated_affinity
 from descheduler.placement.framework.obstacle import Code, Obstacle
-from descheduler.placement.plugins.volumes.claim_supply import UnboundClaim
+from descheduler.placement.plugins.volumes.claim_supply import ClaimSupply, UnboundClaim
 from descheduler.placement.plugins.volumes.node_sets import NodeIndices, NodeSets
 from descheduler.placement.plugins.volumes.pod_claims import PodClaim, PodClaims, is_read, not_found
+from descheduler.placement.plugins.volumes.provisioning import Assumed
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.node_table import NodeTable
 from descheduler.placement.shadow.placement_class import PlacementClass
-from descheduler.placement.shadow.shadow_cluster import ShadowCluster
+from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 
-__all__ = ["VolumeDemand", "VolumeDemands"]
+__all__ = ["VolumeDemand", "VolumeDemands", "VolumeLedger"]
 
 _PLUGIN = "VolumeBinding"
 _CLASSES: Final = "StorageClass.storage.k8s.io"
@@ -148,3 +149,40 @@ class VolumeDemands:
 
     def _unresolvable(self, reason: str) -> Obstacle:
         return Obstacle(_PLUGIN, Code.UNRESOLVABLE, (reason,))
+
+
+class VolumeLedger:
+    """Takes volumes for the unbound claims of placed pods, and pins the claims whose volume is to be made.
+
+    `demands` are what pods want and `supply` is what there is for them; both serve VolumeBinding's filter.
+    """
+
+    def __init__(self, cluster: ShadowCluster) -> None:
+        nodes = NodeSets(cluster.table)
+        self.demands = VolumeDemands(cluster, nodes)
+        self.supply = ClaimSupply(cluster, nodes)
+
+    def reserve(self, cycle: Cycle, node: int) -> tuple[Assumed, ...] | None:
+        """Takes the volumes that the pod's claims get on `node` and pins the claims that get a new one.
+
+        As in the scheduler, nothing is taken for a pod that VolumeBinding did not filter in the same cycle.
+        Where the volumes of pods placed before may use up what a driver publishes, `cycle.notes` says so: the
+        scheduler does not see it, but making the volume may fail.
+        """
+        demand = cycle.scratch.get("VolumeBinding")
+        if not isinstance(demand, VolumeDemand) or not demand.unbound:
+            return None
+        taken, doubts = self.supply.assume(demand.unbound, node)
+        cycle.notes.extend(doubts)
+        return taken
+
+    def restore(self, taken: tuple[Assumed, ...]) -> None:
+        for assumed in taken:
+            self.supply.assumed.hold(assumed)
+
+    def release(self, taken: tuple[Assumed, ...]) -> None:
+        for assumed in taken:
+            self.supply.assumed.release(assumed)
+
+    def fingerprint(self) -> object:
+        return self.supply.assumed.fingerprint()

@@ -9,8 +9,7 @@ from descheduler.model.node import Node
 from descheduler.model.pod import Pod, PodSpec
 from descheduler.model.selection.affinity import NodeMatch, match_node
 from descheduler.model.selection.taints import NO_EXECUTE, NO_SCHEDULE, Toleration, tolerates_all
-from descheduler.placement.replacements.answer import OwnerAnswer, Returns, not_created
-from descheduler.placement.replacements.controllers.situation import Members, Situation, is_living
+from descheduler.placement.replacements.answer import Members, OwnerAnswer, Returns, Situation, is_living, not_created
 
 __all__ = ["DAEMON_TOLERATIONS", "daemon_set"]
 

@@ -7,21 +7,112 @@ leave together; during it the Job creates no pod at all. A failure too many ends
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime
+from enum import Enum, auto
 
-from descheduler.model.groups.workloads import JobFacts
+from descheduler.model.annotations import JOB_INDEX_ANNOTATION, JOB_INDEX_FAILURES_ANNOTATION
+from descheduler.model.groups.workloads import FailureRule, JobFacts
 from descheduler.model.pod import Pod
-from descheduler.placement.replacements.answer import OwnerAnswer, OwnerEnd, Returns, not_created
-from descheduler.placement.replacements.controllers.job_failures import (
-    Counting,
-    counting_of,
-    fails_index,
-    failures_in_a_row,
-    index_failures,
-    index_of,
+from descheduler.model.text.numbers import whole_number
+from descheduler.placement.replacements.answer import (
+    Members,
+    OwnerAnswer,
+    OwnerEnd,
+    Returns,
+    Situation,
+    is_living,
+    not_created,
 )
-from descheduler.placement.replacements.controllers.situation import Members, Situation, is_living
 
-__all__ = ["job"]
+__all__ = ["index_failures", "index_of", "job"]
+
+_FAILED_ONLY = "Failed"
+_EVICTED = ("DisruptionTarget", "True")
+"""The condition that the eviction gives to the pod."""
+
+
+class _Counting(Enum):
+    """What an evicted pod counts as."""
+
+    COUNTED = auto()
+    """A failure."""
+    IGNORED = auto()
+    """A failure that no limit counts."""
+    FAILS_INDEX = auto()
+    FAILS_JOB = auto()
+    SUCCEEDS = auto()
+    UNSEEN = auto()
+    """Nothing, as long as it has no terminal phase."""
+
+
+_ACTIONS = {
+    "Ignore": _Counting.IGNORED,
+    "FailJob": _Counting.FAILS_JOB,
+    "FailIndex": _Counting.FAILS_INDEX,
+    "Count": _Counting.COUNTED,
+}
+
+
+def _counting_of(situation: Situation, facts: JobFacts) -> _Counting:
+    """What the victim counts as: with `podReplacementPolicy: Failed` by how it ends, else as failed at once."""
+    if situation.workload.pod_replacement_policy != _FAILED_ONLY:
+        return _Counting.COUNTED
+    exit_code = situation.ending.exit_code if situation.ending.stops else None
+    if exit_code is None:
+        return _Counting.UNSEEN
+    if not exit_code:
+        return _Counting.SUCCEEDS
+    rule = next((rule for rule in facts.failure_rules if _matches(rule, exit_code, situation.victim)), None)
+    return _Counting.COUNTED if rule is None else _ACTIONS.get(rule.action, _Counting.COUNTED)
+
+
+def _matches(rule: FailureRule, exit_code: int, victim: Pod) -> bool:
+    if rule.operator:
+        return (exit_code in rule.exit_codes) is (rule.operator == "In")
+    known = {_EVICTED, *((each.type, each.status) for each in victim.conditions or () if each.type != _EVICTED[0])}
+    return any(condition in known for condition in rule.conditions)
+
+
+def index_of(pod: Pod) -> int | None:
+    """The completion index of a pod of an Indexed Job, which its name holds as well: `JOB-INDEX-SUFFIX`."""
+    text = pod.labels.get(JOB_INDEX_ANNOTATION) or pod.annotations.get(JOB_INDEX_ANNOTATION, "")
+    if not text and pod.controller is not None:
+        text = pod.name.removeprefix(f"{pod.controller.name}-").partition("-")[0]
+    return whole_number(text)
+
+
+def index_failures(pod: Pod) -> int:
+    """How often pods of its index failed before it."""
+    text = pod.annotations.get(JOB_INDEX_FAILURES_ANNOTATION, "")
+    return whole_number(text) or 0
+
+
+def _fails_index(pod: Pod, facts: JobFacts) -> bool:
+    """Whether one more failure is more than its index may have. A pod with an unreadable index fails none."""
+    limit = facts.backoff_limit_per_index
+    return limit is not None and index_of(pod) is not None and index_failures(pod) + 1 > limit
+
+
+def _failures_in_a_row(members: Members) -> tuple[int, bool]:
+    """How many pods of a Job have failed since the last success, and whether there may have been more.
+
+    A success resets the back-off. Pods that are deleted count in the status of the Job, which tells no times.
+    """
+    pods, facts = members.pods, members.workload.job or JobFacts()
+    successes = [ended for pod in pods if pod.phase == "Succeeded" and (ended := _ended_at(pod)) is not None]
+    if not facts.num_succeeded and not successes:
+        return facts.num_failed, False
+    failed = [pod for pod in pods if pod.phase == "Failed"]
+    last = max(successes, default=None)
+    later = [pod for pod in failed if last is not None and (ended := _ended_at(pod)) is not None and ended > last]
+    return len(later), last is None or len(failed) < facts.num_failed
+
+
+def _ended_at(pod: Pod) -> datetime | None:
+    """When a finished pod ended: since then it is not ready. Where that was not read, when it was created."""
+    since = (each.transitioned_at for each in pod.conditions or () if each.type == "Ready")
+    return next(since, None) or pod.created_at
+
 
 _ENDED = frozenset({"Complete", "Failed"})
 _ENDING = frozenset({"FailureTarget", "SuccessCriteriaMet"})
@@ -42,21 +133,21 @@ def job(situation: Situation) -> OwnerAnswer:
         return not_created(cause)
     if facts.managed_by not in _OWN_CONTROLLER:
         return OwnerAnswer(Returns.LATER, doubt=_MANAGED)
-    counting = counting_of(situation, facts)
+    counting = _counting_of(situation, facts)
     match counting:
-        case Counting.FAILS_JOB:
+        case _Counting.FAILS_JOB:
             return _ends(situation, "podFailurePolicy: FailJob", OwnerEnd("Failed", "PodFailurePolicy"))
-        case Counting.SUCCEEDS:
+        case _Counting.SUCCEEDS:
             return _succeeds(situation, facts)
-        case Counting.UNSEEN:
+        case _Counting.UNSEEN:
             return not_created(f"{situation.name} waits until the pod has stopped (podReplacementPolicy: Failed)")
     if facts.completions is None and _has_success(situation, facts):
         return _last_worker(situation)
     num_failures = facts.num_failed + len(situation.gone) + 1
-    if counting is not Counting.IGNORED and num_failures > facts.backoff_limit:
+    if counting is not _Counting.IGNORED and num_failures > facts.backoff_limit:
         counts = f"backoffLimit: {facts.backoff_limit}, {facts.num_failed} failed before"
         return _ends(situation, counts, OwnerEnd("Failed", "BackoffLimitExceeded"))
-    if counting is Counting.FAILS_INDEX or (counting is Counting.COUNTED and fails_index(situation.victim, facts)):
+    if counting is _Counting.FAILS_INDEX or (counting is _Counting.COUNTED and _fails_index(situation.victim, facts)):
         return _without_index(situation, facts)
     return _after_backoff(situation, facts, counting)
 
@@ -126,7 +217,7 @@ def _without_index(situation: Situation, facts: JobFacts) -> OwnerAnswer:
     elif facts.completions is not None and len(failed | facts.completed_indexes) >= facts.completions:
         end = OwnerEnd("Failed", "FailedIndexes")
     limit = facts.backoff_limit_per_index
-    is_over = fails_index(situation.victim, facts)
+    is_over = _fails_index(situation.victim, facts)
     why = f"backoffLimitPerIndex: {limit}" if is_over else "podFailurePolicy: FailIndex"
     loss = f"the eviction fails index {index_of(situation.victim)} of {situation.name} ({why})"
     index = index_of(situation.victim)
@@ -135,14 +226,14 @@ def _without_index(situation: Situation, facts: JobFacts) -> OwnerAnswer:
 
 def _failing_indexes(situation: Situation, facts: JobFacts) -> Iterator[int]:
     """The indexes that fail with the pods that leave."""
-    by_rule = counting_of(situation, facts) is Counting.FAILS_INDEX
+    by_rule = _counting_of(situation, facts) is _Counting.FAILS_INDEX
     for pod in (situation.victim, *situation.gone):
         index = index_of(pod)
-        if index is not None and (by_rule or fails_index(pod, facts)):
+        if index is not None and (by_rule or _fails_index(pod, facts)):
             yield index
 
 
-def _after_backoff(situation: Situation, facts: JobFacts, counting: Counting) -> OwnerAnswer:
+def _after_backoff(situation: Situation, facts: JobFacts, counting: _Counting) -> OwnerAnswer:
     name, per_index = situation.name, facts.backoff_limit_per_index is not None
     seconds, is_least = _backoff_seconds(situation, facts)
     left = _seconds_left(situation, facts)
@@ -157,7 +248,7 @@ def _after_backoff(situation: Situation, facts: JobFacts, counting: Counting) ->
         is_early=situation.workload.pod_replacement_policy != "Failed",
         conditions=() if is_alone else (shared,),
         delay_seconds=seconds,
-        is_counted=counting is Counting.COUNTED,
+        is_counted=counting is _Counting.COUNTED,
         doubt=_SURPLUS if _is_surplus(situation, facts) else "",
         notes=(_wait(name, seconds, is_least=is_least), *_notes(situation, facts, counting)),
     )
@@ -167,12 +258,12 @@ def _wait(name: str, seconds: int, *, is_least: bool) -> str:
     return f"{name} creates the pod after a back-off of {'at least ' if is_least else ''}{seconds} s"
 
 
-def _notes(situation: Situation, facts: JobFacts, counting: Counting) -> Iterator[str]:
+def _notes(situation: Situation, facts: JobFacts, counting: _Counting) -> Iterator[str]:
     name = situation.name
-    if counting is Counting.COUNTED and facts.backoff_limit_per_index is not None:
+    if counting is _Counting.COUNTED and facts.backoff_limit_per_index is not None:
         limit = f"{index_failures(situation.victim) + 1} of backoffLimitPerIndex: {facts.backoff_limit_per_index}"
         yield f"{name} counts the eviction as a failure ({limit})"
-    elif counting is Counting.COUNTED:
+    elif counting is _Counting.COUNTED:
         number = facts.num_failed + len(situation.gone) + 1
         yield f"{name} counts the eviction as a failure ({number} of backoffLimit: {facts.backoff_limit})"
     if situation.workload.pod_replacement_policy == "Failed":
@@ -184,7 +275,7 @@ def _backoff_seconds(situation: Situation, facts: JobFacts) -> tuple[int, bool]:
     if facts.backoff_limit_per_index is not None:
         num_before, is_least = index_failures(situation.victim), False
     else:
-        num_in_a_row, is_least = situation.members.once(failures_in_a_row)
+        num_in_a_row, is_least = situation.members.once(_failures_in_a_row)
         num_before = num_in_a_row + len(situation.gone)
     seconds = min(_FIRST_BACKOFF_SECONDS << min(num_before, _MOST_DOUBLINGS), _LONGEST_BACKOFF_SECONDS)
     return seconds, is_least and seconds < _LONGEST_BACKOFF_SECONDS

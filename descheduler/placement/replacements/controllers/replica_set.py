@@ -8,8 +8,7 @@ before they see the eviction, and replace the evicted one as well.
 from __future__ import annotations
 
 from descheduler.model.groups.workloads import Workload
-from descheduler.placement.replacements.answer import OwnerAnswer, Returns, not_created
-from descheduler.placement.replacements.controllers.situation import Situation, is_living
+from descheduler.placement.replacements.answer import OwnerAnswer, Returns, Situation, is_living, not_created
 
 __all__ = ["replica_set"]
 

@@ -14,11 +14,13 @@ from msgspec.structs import replace
 
 from descheduler.model.groups.workloads import StatefulSetFacts, Workload
 from descheduler.model.pod import Pod
-from descheduler.placement.replacements.answer import OwnerAnswer, Returns, not_created
-from descheduler.placement.replacements.controllers.situation import (
+from descheduler.placement.replacements.answer import (
     Members,
+    OwnerAnswer,
+    Returns,
     Situation,
     is_living,
+    not_created,
     ordinal_of,
 )
 

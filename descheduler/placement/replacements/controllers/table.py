@@ -6,11 +6,10 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from descheduler.model.groups.volcano import JOB_KIND
-from descheduler.placement.replacements.answer import OwnerAnswer
+from descheduler.placement.replacements.answer import OwnerAnswer, Situation
 from descheduler.placement.replacements.controllers.daemon_set import daemon_set
 from descheduler.placement.replacements.controllers.job import job
 from descheduler.placement.replacements.controllers.replica_set import replica_set
-from descheduler.placement.replacements.controllers.situation import Situation
 from descheduler.placement.replacements.controllers.stateful_set import stateful_set
 from descheduler.placement.replacements.controllers.volcano_job import volcano_job
 

@@ -11,8 +11,15 @@ from collections.abc import Sequence
 from descheduler.model.groups.volcano import JOB_ENDS, JOB_RESTARTS, POD_EVICTED, VolcanoJob, task_of
 from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted
-from descheduler.placement.replacements.answer import OwnerAnswer, OwnerEnd, Returns, not_created
-from descheduler.placement.replacements.controllers.situation import Situation, is_living, ordinal_of
+from descheduler.placement.replacements.answer import (
+    OwnerAnswer,
+    OwnerEnd,
+    Returns,
+    Situation,
+    is_living,
+    not_created,
+    ordinal_of,
+)
 
 __all__ = ["volcano_job"]
 

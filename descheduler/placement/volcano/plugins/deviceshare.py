@@ -207,7 +207,6 @@ class VirtualCards:
 
     def take(self, pod: Pod, choices: Choices) -> str:
         """The cards of each container."""
-        del choices
         grants = self._grants(pod) or ()
         for container in grants:
             self._use(container)
@@ -223,7 +222,6 @@ class VirtualCards:
 
     def give_back(self, pod: Pod) -> bool:
         """Frees nothing: Volcano looks at the cards again in the next cycle."""
-        del pod
         return False
 
     def _use(self, grants: Iterable[_Grant], by: int = 1) -> None:

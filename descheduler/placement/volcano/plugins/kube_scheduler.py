@@ -18,8 +18,8 @@ from descheduler.placement.framework.evaluation import PodEvaluation
 from descheduler.placement.framework.extension_points import ScorePlugin
 from descheduler.placement.framework.interactions import Interplay
 from descheduler.placement.framework.obstacle import Code, Obstacle
-from descheduler.placement.framework.own_node_score import Amounts, OwnNodeScore
 from descheduler.placement.framework.scheduler import Scheduler
+from descheduler.placement.framework.scoring import Amounts, OwnNodeScore
 from descheduler.placement.plugins.image_locality import ImageLocality
 from descheduler.placement.plugins.node_resources_balanced_allocation import NodeResourcesBalancedAllocation
 from descheduler.placement.plugins.table import PLUGINS

@@ -13,7 +13,7 @@ from descheduler.placement.configuration.volcano_arguments import Arguments
 from descheduler.placement.shadow.views import SeenPod
 from descheduler.placement.volcano.jobs import Task
 from descheduler.placement.volcano.plugins.kube_scheduler import KubeFilters, has_pod_affinity
-from descheduler.placement.volcano.plugins.scarce import ScarceResource, proportional_codes
+from descheduler.placement.volcano.plugins.resource_strategy_fit import ScarceResource, proportional_codes
 from descheduler.placement.volcano.session import Session
 from descheduler.placement.volcano.tiers import OPEN, Callbacks, NodeCodes, as_before
 

@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from descheduler.placement.volcano.plugins import (
-    capacity,
-    conformance,
     deviceshare,
     drf,
-    gang,
-    overcommit,
-    pdb,
+    jobs,
+    node_scores,
     predicates,
-    priority,
-    proportion,
-    sla,
+    queues,
+    resource_strategy_fit,
+    tdm,
+    victims,
 )
-from descheduler.placement.volcano.plugins.scoring import binpack, nodegroup, nodeorder, resource_strategy_fit, tdm
 from descheduler.placement.volcano.session import VolcanoPlugin
 
 __all__ = ["VOLCANO_PLUGINS"]
@@ -25,21 +22,21 @@ __all__ = ["VOLCANO_PLUGINS"]
 VOLCANO_PLUGINS: Mapping[str, VolcanoPlugin] = {
     row.name: row
     for row in (
-        VolcanoPlugin("gang", gang.start),
-        VolcanoPlugin("priority", priority.start),
-        VolcanoPlugin("conformance", conformance.start),
+        VolcanoPlugin("gang", jobs.start_gang),
+        VolcanoPlugin("priority", jobs.start_priority),
+        VolcanoPlugin("conformance", victims.start_conformance),
         VolcanoPlugin("drf", drf.start),
         VolcanoPlugin("predicates", predicates.start),
-        VolcanoPlugin("proportion", proportion.start),
-        VolcanoPlugin("nodeorder", nodeorder.start),
-        VolcanoPlugin("binpack", binpack.start),
-        VolcanoPlugin("overcommit", overcommit.start),
-        VolcanoPlugin("capacity", capacity.start),
-        VolcanoPlugin("pdb", pdb.start),
+        VolcanoPlugin("proportion", queues.start_proportion),
+        VolcanoPlugin("nodeorder", node_scores.start_nodeorder),
+        VolcanoPlugin("binpack", node_scores.start_binpack),
+        VolcanoPlugin("overcommit", queues.start_overcommit),
+        VolcanoPlugin("capacity", queues.start_capacity),
+        VolcanoPlugin("pdb", victims.start_pdb),
         VolcanoPlugin("deviceshare", deviceshare.start),
-        VolcanoPlugin("sla", sla.start),
+        VolcanoPlugin("sla", jobs.start_sla),
         VolcanoPlugin("tdm", tdm.start),
-        VolcanoPlugin("nodegroup", nodegroup.start),
+        VolcanoPlugin("nodegroup", node_scores.start_nodegroup),
         VolcanoPlugin("resource-strategy-fit", resource_strategy_fit.start),
     )
 }

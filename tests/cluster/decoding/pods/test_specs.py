@@ -8,9 +8,8 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from descheduler.cluster.decoding.block_cache import BlockCache
-from descheduler.cluster.decoding.pods.specs import SpecDecoder
-from descheduler.cluster.decoding.pods.volumes import NO_VOLUMES
+from descheduler.cluster.decoding.blocks import BlockCache
+from descheduler.cluster.decoding.pods.specs import NO_VOLUMES, SpecDecoder
 from descheduler.cluster.decoding.wire import ContainerWire, PodSpecWire
 from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.model.pod import HostPort, InlineDisk, PodResourceClaim, PodSpec

@@ -19,11 +19,10 @@ from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.configuration import load_scheduler_configuration
 from descheduler.placement.framework.attempt import Attempt, Picker, first_of_ties, place
 from descheduler.placement.framework.evaluation import Choice, PodEvaluation
-from descheduler.placement.framework.koordinator.allocation import allocations_of
+from descheduler.placement.framework.matched_reservations import allocations_of
 from descheduler.placement.framework.obstacle_counts import ObstacleCounts
-from descheduler.placement.framework.scheduler_model import SchedulerModel
+from descheduler.placement.framework.scheduler_model import SchedulerModel, Unit
 from descheduler.placement.framework.scheduling_plugin import shadow_cluster_of
-from descheduler.placement.framework.units import Unit
 from descheduler.placement.landings.landing import LandingVerdict
 from descheduler.placement.plugins.table import PLUGINS
 from descheduler.placement.schedulers.schedulers import Schedulers

@@ -22,7 +22,7 @@ from descheduler.placement.configuration.kube_scheduler.default_plugins import (
 )
 from descheduler.placement.configuration.kube_scheduler.extenders import Extender
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
-from descheduler.placement.plugins.node_resources_fit.args import NodeResourcesFitArgs
+from descheduler.placement.plugins.node_resources_fit.score import NodeResourcesFitArgs
 from descheduler.placement.plugins.table import PLUGINS
 from tests.placement.default_scheduler import DEFAULT_CONFIGURATION
 

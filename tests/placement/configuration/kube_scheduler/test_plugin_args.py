@@ -14,12 +14,15 @@ from descheduler.model.selection.affinity import (
 )
 from descheduler.model.selection.labels import Requirement
 from descheduler.placement.configuration.kube_scheduler.plugin_args import PluginArgs
-from descheduler.placement.plugins.helper.shape import ShapePoint
-from descheduler.placement.plugins.inter_pod_affinity.args import InterPodAffinityArgs
-from descheduler.placement.plugins.node_affinity.args import NodeAffinityArgs
+from descheduler.placement.plugins.helper.scores import ShapePoint
+from descheduler.placement.plugins.inter_pod_affinity.plugin import InterPodAffinityArgs
+from descheduler.placement.plugins.node_affinity import NodeAffinityArgs
 from descheduler.placement.plugins.node_resources_balanced_allocation import NodeResourcesBalancedAllocationArgs
-from descheduler.placement.plugins.node_resources_fit.args import NodeResourcesFitArgs, ResourceWeight
-from descheduler.placement.plugins.pod_topology_spread.args import SYSTEM_DEFAULT_CONSTRAINTS, PodTopologySpreadArgs
+from descheduler.placement.plugins.node_resources_fit.score import NodeResourcesFitArgs, ResourceWeight
+from descheduler.placement.plugins.pod_topology_spread.constraints import (
+    SYSTEM_DEFAULT_CONSTRAINTS,
+    PodTopologySpreadArgs,
+)
 
 from .builders import args_with, load, scheduler
 

@@ -18,8 +18,7 @@ from descheduler.model.pod import Pod
 from descheduler.placement.framework.evaluation import PodEvaluation
 from descheduler.placement.framework.scheduler import Scheduler
 from descheduler.placement.plugins.device_share.args import DeviceShareArgs
-from descheduler.placement.plugins.device_share.devices.device_cache import DeviceCache
-from descheduler.placement.plugins.device_share.devices.device_state import DeviceState, fits, is_zero
+from descheduler.placement.plugins.device_share.device_state import DeviceCache, DeviceState, fits, is_zero
 from descheduler.placement.plugins.device_share.pod_devices import PodDevices, devices_of
 from descheduler.placement.plugins.device_share.requests import RequestError
 from descheduler.placement.shadow.node_masks import BoolMask

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from descheduler.placement.framework.koordinator.allocation import allocations_of
+from descheduler.placement.framework.matched_reservations import allocations_of
 from tests.builders import Object, node_object
 from tests.placement.plugins.device_share.worlds import (
     CORE,

@@ -5,16 +5,16 @@ from __future__ import annotations
 import pytest
 
 from descheduler.placement.framework.attempt import place
-from descheduler.placement.framework.koordinator.allocation import allocations_of
-from descheduler.placement.framework.koordinator.matched_reservations import (
+from descheduler.placement.framework.matched_reservations import (
     MatchedReservation,
     MatchedReservations,
+    allocations_of,
     nominate_reservation,
     restore_reservations,
 )
 from descheduler.placement.framework.refused_node import RefusedNode
 from descheduler.placement.framework.scheduler import Scheduler
-from descheduler.placement.plugins.device_share.devices.device_cache import DeviceCache
+from descheduler.placement.plugins.device_share.device_state import DeviceCache
 from descheduler.placement.plugins.device_share.filter import DeviceShare
 from descheduler.placement.plugins.device_share.row import explain_devices
 from descheduler.placement.shadow.shadow_cluster import Cycle

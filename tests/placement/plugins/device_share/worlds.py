@@ -15,7 +15,7 @@ from descheduler.placement.configuration.kube_scheduler.configuration import (
     load_scheduler_configuration,
 )
 from descheduler.placement.configuration.kube_scheduler.plugin_args import SCHEDULER_API_VERSION
-from descheduler.placement.framework.koordinator.allocation import allocations_of
+from descheduler.placement.framework.matched_reservations import allocations_of
 from descheduler.placement.framework.scheduler import Scheduler
 from descheduler.placement.framework.scheduling_plugin import annotations_read_by
 from descheduler.placement.plugins.table import PLUGINS

@@ -10,7 +10,7 @@ from descheduler.model.pod import Pod
 from descheduler.placement.framework.attempt import put_on_node
 from descheduler.placement.framework.scheduler import Scheduler
 from descheduler.placement.plugins.dynamic_resources import usage
-from descheduler.placement.plugins.dynamic_resources.claims.grants import ClaimLedger
+from descheduler.placement.plugins.dynamic_resources.grants import ClaimLedger
 from tests.builders import Object, make_pod, node_object
 from tests.placement.plugins.dynamic_resources.worlds import (
     GPU,

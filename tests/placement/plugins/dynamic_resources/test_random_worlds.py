@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from descheduler.placement.framework.attempt import put_on_node
-from descheduler.placement.plugins.dynamic_resources.claims.grants import ClaimLedger
+from descheduler.placement.plugins.dynamic_resources.grants import ClaimLedger
 from tests.builders import node_object
 from tests.placement.plugins.dynamic_resources.drawn import Held, drawn_devices, drawn_want, slices
 from tests.placement.plugins.dynamic_resources.worlds import (

@@ -33,8 +33,7 @@ from descheduler.placement.configuration.kube_scheduler.profile import Scheduler
 from descheduler.placement.framework.scheduler import Scheduler
 from descheduler.placement.landings.landing import LandingVerdict
 from descheduler.placement.plugins.elastic_quota.admission import QuotaAdmission
-from descheduler.placement.plugins.elastic_quota.args import ElasticQuotaArgs
-from descheduler.placement.plugins.elastic_quota.elastic_quota import make_admission, usage_of
+from descheduler.placement.plugins.elastic_quota.elastic_quota import ElasticQuotaArgs, make_admission, usage_of
 from descheduler.placement.plugins.elastic_quota.quota_forest import QuotaForest, QuotaPlace
 from descheduler.placement.plugins.elastic_quota.quota_tree import NO_PARENT
 from descheduler.placement.plugins.table import PLUGINS

@@ -10,7 +10,7 @@ import pytest
 
 from descheduler.model.koordinator.elastic_quota import DEFAULT_QUOTA, ROOT_QUOTA, ElasticQuota
 from descheduler.model.quantity import parse_quantity
-from descheduler.placement.plugins.elastic_quota.args import BUILT_IN_MAX
+from descheduler.placement.plugins.elastic_quota.elastic_quota import BUILT_IN_MAX
 from descheduler.placement.plugins.elastic_quota.quota_tree import QuotaTree
 from descheduler.placement.plugins.elastic_quota.runtime_quota import RuntimeQuota
 from tests.placement.plugins.elastic_quota.quotas import make_quota

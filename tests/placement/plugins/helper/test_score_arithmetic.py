@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from descheduler.placement.plugins.helper.score_arithmetic import normalize, tdiv
+from descheduler.placement.plugins.helper.scores import normalize, tdiv
 
 INTS = st.integers(-(2**60), 2**60)
 

@@ -8,8 +8,7 @@ from typing import Any
 from descheduler.model.kube_version import KubeVersion
 from descheduler.model.objects import Namespace
 from descheduler.model.pod import Pod
-from descheduler.placement.plugins.inter_pod_affinity.args import InterPodAffinityArgs
-from descheduler.placement.plugins.inter_pod_affinity.score import InterPodAffinityScore
+from descheduler.placement.plugins.inter_pod_affinity.plugin import InterPodAffinityArgs, InterPodAffinityScore
 from tests.builders import make_node, make_pod
 from tests.placement.clusters import ZONE, make_cluster, make_profile, scores
 
@@ -110,7 +109,7 @@ def test_terminating_pods_count() -> None:
 def test_profile_may_ignore_placed_pods_for_a_pod_without_preferences_of_its_own() -> None:
     pods = [make_pod("fond", node="c", affinity={"podAffinity": {PREFERRED: [_weighted(4, WEB)]}})]
     cluster = make_cluster(NODES, pods)
-    profile = make_profile(InterPodAffinityArgs(ignores_preferred_terms_of_existing_pods=True))
+    profile = make_profile(InterPodAffinityArgs(ignore_preferred_terms_of_existing_pods=True))
     own = {"podAffinity": {PREFERRED: [_weighted(1, DB)]}}
 
     indifferent = scores(InterPodAffinityScore, cluster, _candidate(), profile=profile)

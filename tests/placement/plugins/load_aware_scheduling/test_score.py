@@ -14,7 +14,7 @@ import pytest
 from descheduler.model.koordinator.node_metric import NodeMetric
 from descheduler.model.pod import Pod
 from descheduler.placement.framework.evaluation import Choice
-from descheduler.placement.plugins.load_aware_scheduling.score import LoadAwareSchedulingScore
+from descheduler.placement.plugins.load_aware_scheduling.plugin import LoadAwareSchedulingScore
 from tests.builders import NOW, ago, make_node, make_pod
 from tests.placement.clusters import scores
 from tests.placement.plugins.load_aware_scheduling.worlds import (

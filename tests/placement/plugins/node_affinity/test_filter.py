@@ -12,8 +12,7 @@ from descheduler.model.selection.affinity import Affinity, NodeSelectorTerm
 from descheduler.model.selection.labels import make_requirement
 from descheduler.placement.framework.extension_points import SKIP, PreFilterResult
 from descheduler.placement.framework.obstacle import Code, Obstacle
-from descheduler.placement.plugins.node_affinity.args import NodeAffinityArgs
-from descheduler.placement.plugins.node_affinity.filter import NodeAffinity
+from descheduler.placement.plugins.node_affinity import NodeAffinity, NodeAffinityArgs
 from descheduler.placement.shadow.shadow_cluster import Cycle
 from tests.builders import make_node, make_pod
 from tests.placement.clusters import make_cluster, make_profile, obstacles, passing

@@ -7,8 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from descheduler.placement.plugins.node_affinity.args import NodeAffinityArgs
-from descheduler.placement.plugins.node_affinity.row import ROW
+from descheduler.placement.plugins.node_affinity import ROW, NodeAffinityArgs
 from tests.builders import make_node, make_pod, required_node_affinity
 
 

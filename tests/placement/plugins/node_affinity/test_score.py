@@ -10,8 +10,7 @@ from descheduler.model.pod import Pod
 from descheduler.model.selection.affinity import Affinity, NodeSelectorTerm, PreferredNodeTerm
 from descheduler.model.selection.labels import make_requirement
 from descheduler.placement.framework.extension_points import ScoreError
-from descheduler.placement.plugins.node_affinity.args import NodeAffinityArgs
-from descheduler.placement.plugins.node_affinity.row import NodeAffinityScore
+from descheduler.placement.plugins.node_affinity import NodeAffinityArgs, NodeAffinityScore
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 from tests.builders import make_node, make_pod, preferred_node_affinity
 from tests.placement.clusters import make_cluster, make_profile, scores

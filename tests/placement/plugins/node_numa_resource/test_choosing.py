@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from descheduler.placement.plugins.node_numa_resource.choosing import CpuChoice, choose_cpus
-from descheduler.placement.plugins.node_numa_resource.cpu_map import FULL_CORES, SPREAD, CpuMap, cpu_map
+from descheduler.placement.plugins.node_numa_resource.cpu_cache import FULL_CORES, SPREAD, CpuMap, cpu_map
 from tests.placement.plugins.node_numa_resource.worlds import CpuCase, random_case
 from tests.worlds.node_topologies import cpu_layout, make_topology
 

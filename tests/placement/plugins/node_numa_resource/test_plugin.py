@@ -17,7 +17,7 @@ from descheduler.model.pod import Pod
 from descheduler.placement.framework.evaluation import PodEvaluation
 from descheduler.placement.framework.scheduler import Scheduler
 from descheduler.placement.framework.scheduling_plugin import shadow_cluster_of
-from descheduler.placement.plugins.node_numa_resource.node_cpus import AMPLIFICATION_ANNOTATION
+from descheduler.placement.plugins.node_numa_resource.cpu_cache import AMPLIFICATION_ANNOTATION
 from descheduler.placement.plugins.node_numa_resource.plugin import NodeNUMAResource
 from descheduler.placement.plugins.table import PLUGINS
 from descheduler.placement.schedulers.koord_scheduler import koord_profile

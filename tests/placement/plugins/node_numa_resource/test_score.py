@@ -5,7 +5,7 @@ from __future__ import annotations
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.configuration import load_scheduler_configuration
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
-from descheduler.placement.plugins.node_numa_resource.args import NodeNUMAResourceArgs
+from descheduler.placement.plugins.node_numa_resource.plugin import NodeNUMAResourceArgs
 from descheduler.placement.plugins.node_numa_resource.row import NodeNUMAResourceScore
 from descheduler.placement.plugins.table import PLUGINS
 from tests.builders import make_node, make_pod

@@ -7,7 +7,7 @@ from random import Random
 
 from descheduler.model.koordinator.node_topology import Cpu
 from descheduler.placement.plugins.node_numa_resource.choosing import CpuChoice
-from descheduler.placement.plugins.node_numa_resource.cpu_map import CpuMap, cpu_map
+from descheduler.placement.plugins.node_numa_resource.cpu_cache import CpuMap, cpu_map
 
 __all__ = ["CpuCase", "random_case"]
 

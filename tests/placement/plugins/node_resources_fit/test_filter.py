@@ -10,8 +10,8 @@ import pytest
 from descheduler.model.kube_version import KubeVersion
 from descheduler.model.pod import Pod
 from descheduler.placement.framework.obstacle import Code, Obstacle
-from descheduler.placement.plugins.node_resources_fit.args import NodeResourcesFitArgs
-from descheduler.placement.plugins.node_resources_fit.filter import NodeResourcesFit
+from descheduler.placement.plugins.node_resources_fit.plugin import NodeResourcesFit
+from descheduler.placement.plugins.node_resources_fit.score import NodeResourcesFitArgs
 from descheduler.placement.shadow.node_table import CPU_ROW
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 from tests.builders import make_node, make_pod

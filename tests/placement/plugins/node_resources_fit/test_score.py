@@ -8,9 +8,12 @@ import pytest
 
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
-from descheduler.placement.plugins.helper.shape import ShapePoint
-from descheduler.placement.plugins.node_resources_fit.args import NodeResourcesFitArgs, ResourceWeight
-from descheduler.placement.plugins.node_resources_fit.score import NodeResourcesFitScore
+from descheduler.placement.plugins.helper.scores import ShapePoint
+from descheduler.placement.plugins.node_resources_fit.score import (
+    NodeResourcesFitArgs,
+    NodeResourcesFitScore,
+    ResourceWeight,
+)
 from tests.builders import make_node, make_pod
 from tests.placement.clusters import make_cluster, make_profile, scores
 

@@ -13,8 +13,8 @@ from descheduler.model.objects import Service
 from descheduler.model.pod import Pod
 from descheduler.model.selection.affinity import TopologySpreadConstraint
 from descheduler.placement.framework.obstacle import Code, Obstacle
-from descheduler.placement.plugins.pod_topology_spread.args import PodTopologySpreadArgs
-from descheduler.placement.plugins.pod_topology_spread.filter import PodTopologySpread
+from descheduler.placement.plugins.pod_topology_spread.constraints import PodTopologySpreadArgs
+from descheduler.placement.plugins.pod_topology_spread.plugin import PodTopologySpread
 from descheduler.placement.shadow.shadow_cluster import Cycle
 from tests.builders import make_node, make_pod, required_node_affinity
 from tests.placement.clusters import HOSTNAME, ZONE, make_cluster, make_profile, obstacles, passing

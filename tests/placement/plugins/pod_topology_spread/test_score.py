@@ -17,7 +17,7 @@ from descheduler.model.objects import Service
 from descheduler.model.pod import Pod
 from descheduler.model.selection.affinity import TopologySpreadConstraint
 from descheduler.model.selection.labels import selector_from_object
-from descheduler.placement.plugins.pod_topology_spread.args import PodTopologySpreadArgs
+from descheduler.placement.plugins.pod_topology_spread.constraints import PodTopologySpreadArgs
 from descheduler.placement.plugins.pod_topology_spread.score import PodTopologySpreadScore, rounded
 from tests.builders import make_node, make_pod, owner
 from tests.placement.clusters import HOSTNAME, ZONE, make_cluster, make_profile, scores

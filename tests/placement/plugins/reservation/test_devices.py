@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from descheduler.placement.framework.attempt import put_on_node
-from descheduler.placement.framework.koordinator.allocation import allocations_of
+from descheduler.placement.framework.matched_reservations import allocations_of
 from tests.builders import Object, node_object
 from tests.placement.plugins.reservation.worlds import World, koord_pod, reservation_object
 

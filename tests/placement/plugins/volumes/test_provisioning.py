@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from descheduler.model.volume_sources import CSIDriver
-from descheduler.placement.plugins.volumes.assumed_volumes import AssumedVolumes
 from descheduler.placement.plugins.volumes.node_sets import NodeSets
-from descheduler.placement.plugins.volumes.provisioning import Provisioning
+from descheduler.placement.plugins.volumes.provisioning import AssumedVolumes, Provisioning
 from descheduler.placement.shadow.node_table import NodeTable
 from tests.builders import make_node, make_snapshot
 from tests.placement.clusters import HOSTNAME

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from descheduler.placement.replacements.answer import OwnerAnswer
-from descheduler.placement.replacements.controllers.situation import Ending
+from descheduler.placement.replacements.answer import Ending, OwnerAnswer
 from descheduler.placement.replacements.owners import Owners
 from tests.builders import NOW, Object
 from tests.placement.workloads import cluster_of, pod_named

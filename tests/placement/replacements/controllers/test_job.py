@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from descheduler.placement.replacements.answer import OwnerAnswer, OwnerEnd, Returns
-from descheduler.placement.replacements.controllers.situation import Ending
+from descheduler.placement.replacements.answer import Ending, OwnerAnswer, OwnerEnd, Returns
 from descheduler.placement.replacements.owners import Owners
 from tests.builders import NOW, Object, ago, pod_object
 from tests.placement.replacements.controllers.answers import answer

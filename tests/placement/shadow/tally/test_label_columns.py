@@ -10,8 +10,7 @@ from descheduler.model.selection.labels import NOTHING, LabelSelector, Requireme
 from descheduler.model.selection.taints import Taint, Tolerance, Toleration
 from descheduler.placement.shadow.node_masks import TaintSets
 from descheduler.placement.shadow.tally import label_columns
-from descheduler.placement.shadow.tally.label_columns import LabelColumns
-from descheduler.placement.shadow.tally.selector_index import SelectorIndex
+from descheduler.placement.shadow.tally.label_columns import LabelColumns, SelectorIndex
 
 _keys = st.sampled_from(["a", "b", "c", "d"])
 _values = st.sampled_from(["", "x", "y", "7", "12"])

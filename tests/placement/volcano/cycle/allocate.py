@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from descheduler.placement.volcano.actions.candidates import FailedNodes
+from descheduler.placement.volcano.actions import FailedNodes
 from descheduler.placement.volcano.jobs import Job, Phase, Queue, Status, Task
 from descheduler.placement.volcano.order import Heap
 from descheduler.placement.volcano.session import Session, Statement

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from descheduler.placement.volcano.actions.enqueue import enqueue
-from descheduler.placement.volcano.actions.preempt import preempt
-from descheduler.placement.volcano.actions.reclaim import reclaim
+from descheduler.placement.volcano.actions import enqueue, preempt, reclaim
 from descheduler.placement.volcano.session import Session
 from tests.placement.volcano.cycle.allocate import allocate
 from tests.placement.volcano.cycle.backfill import backfill

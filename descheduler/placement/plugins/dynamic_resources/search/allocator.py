@@ -23,10 +23,13 @@ from descheduler.placement.plugins.dynamic_resources.requests import (
     UnknownAllocation,
 )
 from descheduler.placement.plugins.dynamic_resources.rules import DeviceRules
-from descheduler.placement.plugins.dynamic_resources.search.capacity import consumption
-from descheduler.placement.plugins.dynamic_resources.search.constraints import Constraint, attribute_of, make_constraint
-from descheduler.placement.plugins.dynamic_resources.search.counters import CounterAccounts
-from descheduler.placement.plugins.dynamic_resources.usage import DeviceUsage
+from descheduler.placement.plugins.dynamic_resources.search.constraints import (
+    Constraint,
+    attribute_of,
+    consumption,
+    make_constraint,
+)
+from descheduler.placement.plugins.dynamic_resources.usage import CounterAccounts, DeviceUsage
 
 __all__ = ["MOST_DEVICES", "TOO_LONG", "DeviceSearch", "TakenDevice"]
 

@@ -11,10 +11,8 @@ from descheduler.model.text.counted import counted
 from descheduler.placement.plugins.dynamic_resources.pools import DevicePool, PoolDevice, PoolState
 from descheduler.placement.plugins.dynamic_resources.requests import AskedClaim, AskedDevices
 from descheduler.placement.plugins.dynamic_resources.rules import DeviceRules
-from descheduler.placement.plugins.dynamic_resources.search.capacity import consumption
-from descheduler.placement.plugins.dynamic_resources.search.constraints import attribute_of
-from descheduler.placement.plugins.dynamic_resources.search.counters import CounterAccounts
-from descheduler.placement.plugins.dynamic_resources.usage import DeviceUsage
+from descheduler.placement.plugins.dynamic_resources.search.constraints import attribute_of, consumption
+from descheduler.placement.plugins.dynamic_resources.usage import CounterAccounts, DeviceUsage
 
 __all__ = ["device_shortages"]
 

@@ -1,1 +1,0 @@
-"""Objects of `resource.k8s.io` from the bytes of the API to model values, in all served versions."""

@@ -1,1 +1,0 @@
-"""What koord-scheduler adds to a scheduling cycle: features, given devices, and Reservations that match the pod."""

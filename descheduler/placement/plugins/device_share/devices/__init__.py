@@ -1,1 +1,0 @@
-"""The devices of nodes: what there is of them, and what of it is given out."""

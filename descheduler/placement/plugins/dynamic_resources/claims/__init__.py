@@ -1,1 +1,0 @@
-"""The claims of pods: which a pod has, which the scheduler makes for it, and what is held for each."""

@@ -1,1 +1,0 @@
-"""`NodeAffinity`: the nodes that a pod asks for, and those that it prefers."""

@@ -1,1 +1,0 @@
-"""Actions of Volcano that admit jobs and that evict, a module each."""

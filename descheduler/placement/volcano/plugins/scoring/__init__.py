@@ -1,1 +1,0 @@
-"""Plugins of Volcano that score nodes."""
