@@ -28,8 +28,6 @@ from descheduler.model.pod import Pod
 from descheduler.model.selection.labels import LabelSelector
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.placement.landings.landing import UNPROVEN, Landing, LandingVerdict
-from descheduler.placement.plugins.coscheduling.obstacles import MissingMembers
-from descheduler.placement.plugins.elastic_quota.quota_shortage import QuotaShortage
 from descheduler.plan.bundles import Bundle, Candidate
 from descheduler.plan.moves import Move
 from descheduler.policy.shared_args import compile_selector
@@ -192,24 +190,14 @@ def _rules(profile: Profile, settings: SchedulingSettings | None) -> _Rules | No
 def _refusal(landing: Landing, args: PlacementVerificationArgs) -> Verdict | None:
     verdict = landing.verdict
     if verdict is LandingVerdict.NO:
-        return _no_landing(landing)
+        message, refusal = landing.message, landing.refusal
+        return refuse(Reason.NO_LANDING, message) if refusal is None else refusal.refusal(message)
     if verdict is LandingVerdict.LANDS_IF and args.on_conditional == REFUSE:
         condition = landing.message or "; ".join(landing.conditions)
         return refuse(Reason.CONDITIONAL_LANDING, f"{condition} (onConditional: refuse)")
     if verdict in UNPROVEN and args.on_unknown == REFUSE:
         return refuse(Reason.UNKNOWN_LANDING, f"{landing.message} (onUnknown: refuse)")
     return None
-
-
-def _no_landing(landing: Landing) -> Verdict:
-    """The refusal of a replacement that finds no node, by name where a quota or its gang keeps it from all nodes."""
-    facts = () if landing.refusal is None else landing.refusal.facts
-    for fact in facts:
-        if isinstance(fact, QuotaShortage):
-            return refuse(Reason.ELASTIC_QUOTA, landing.message, fact.quota)
-        if isinstance(fact, MissingMembers):
-            return refuse(Reason.NO_LANDING, landing.message, fact.current)
-    return refuse(Reason.NO_LANDING, landing.message)
 
 
 def _of_gang(verdict: Verdict, bundle: Bundle) -> Verdict:

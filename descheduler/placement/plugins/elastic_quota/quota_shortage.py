@@ -8,6 +8,7 @@ from enum import Enum
 
 from descheduler.model.requests import CPU, MEMORY
 from descheduler.model.text.amounts import amount_of, amount_text
+from descheduler.model.verdict import Reason
 
 __all__ = ["QuotaLimit", "QuotaShortage", "shown_amount", "shown_amounts"]
 
@@ -57,6 +58,16 @@ class QuotaShortage:
             f"Insufficient {what}, {name}, {limit}: {shown_amounts(self.limit)}, {used}: {shown_amounts(self.used)}, "
             f"pod's request: {shown_amounts(self.requested)}, exceedDimensions: [{' '.join(self.dimensions)}]"
         )
+
+    @property
+    def eviction_reason(self) -> Reason:
+        """The reason code of an eviction after which the quota keeps the replacement pod back."""
+        return Reason.ELASTIC_QUOTA
+
+    @property
+    def subject(self) -> str:
+        """The quota that is exceeded."""
+        return self.quota
 
     @property
     def short(self) -> str:
