@@ -7,6 +7,7 @@ from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from descheduler.eviction.migration_controller.args import EVICTION_POLICIES, MigrationControllerArgs, MoveHistoryArgs
 from descheduler.eviction.migration_controller.room_provider import RoomProvider
 from descheduler.model.koordinator.eviction_annotations import EVICT_POLICY_LABEL
+from descheduler.model.koordinator.migration_job import MIGRATION_JOB_KIND
 from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted
 from descheduler.plan.moves import Move
@@ -26,7 +27,6 @@ __all__ = [
 _NO_LABELS: Mapping[str, str] = {}
 _API = "Eviction"
 """The policy that needs no job."""
-_JOB_KIND = "PodMigrationJob.scheduling.koordinator.sh"
 
 
 def migration_controllers(policy: Policy) -> Mapping[str, MigrationControllerArgs]:
@@ -123,7 +123,7 @@ _WHY_NOT = "the cluster has no PodMigrationJobs, so pods are evicted through the
 def _evicts_by_jobs(args: MigrationControllerArgs, kinds: Container[str]) -> bool:
     provider = RoomProvider.named(args.reservation_provider)
     holds_room = provider is not None and provider.holds_room and not provider.needs_koordinator
-    return (holds_room and args.default_job_mode != "EvictDirectly") or _JOB_KIND in kinds
+    return (holds_room and args.default_job_mode != "EvictDirectly") or MIGRATION_JOB_KIND in kinds
 
 
 def _asks_for_another_policy(pod: Pod) -> bool:

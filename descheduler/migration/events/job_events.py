@@ -16,6 +16,8 @@ import msgspec
 from descheduler.kube.events import PodEvent
 from descheduler.migration.events.announce import EventSink
 from descheduler.model.koordinator.migration_job import (
+    MIGRATION_JOB,
+    MIGRATION_JOB_API_VERSION,
     JobCondition,
     JobConditionType,
     JobPhase,
@@ -26,8 +28,6 @@ from descheduler.model.koordinator.migration_job import (
 __all__ = ["JobAnnouncer", "JobEvent", "events_of"]
 
 _ACTION = "Migrating"
-_KIND = "PodMigrationJob"
-_API_VERSION = "scheduling.koordinator.sh/v1alpha1"
 _FAILED_EVICT = "FailedEvict"
 _COMPLETE = "Complete"
 
@@ -65,7 +65,17 @@ class JobAnnouncer:
 
     def _write(self, job: MigrationJob, event: JobEvent) -> None:
         self._events.record(
-            PodEvent("", job.name, job.uid, event.type, event.reason, _ACTION, event.note, _KIND, _API_VERSION)
+            PodEvent(
+                "",
+                job.name,
+                job.uid,
+                event.type,
+                event.reason,
+                _ACTION,
+                event.note,
+                MIGRATION_JOB,
+                MIGRATION_JOB_API_VERSION,
+            )
         )
 
 

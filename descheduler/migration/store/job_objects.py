@@ -16,12 +16,12 @@ from descheduler.migration.store.ours import job_differs, without_foreign_marks
 from descheduler.migration.store.unclear import create_surely, patch_surely
 from descheduler.migration.store.wire import annotations_patch, new_job_object, spec_patch, status_of
 from descheduler.model.koordinator.eviction_annotations import CREATED_BY_ANNOTATION
-from descheduler.model.koordinator.migration_job import MigrationJob
+from descheduler.model.koordinator.migration_job import MIGRATION_JOB, MIGRATION_JOB_API_VERSION, MigrationJob
 from descheduler.transport.errors import ExchangeError
 
-__all__ = ["LIST_PATH", "JobObjects"]
+__all__ = ["JobObjects"]
 
-LIST_PATH = "/apis/scheduling.koordinator.sh/v1alpha1/podmigrationjobs"
+_LIST_PATH = f"/apis/{MIGRATION_JOB_API_VERSION}/podmigrationjobs"
 _MOST_FAILED = 100
 """Jobs that one run ends because they cannot be decoded, a call each."""
 
@@ -29,7 +29,7 @@ _MOST_FAILED = 100
 class JobObjects:
     """The journal in PodMigrationJobs. `created_by` marks those of this program, in this run and the next."""
 
-    kind = "PodMigrationJob"
+    kind = MIGRATION_JOB
 
     def __init__(self, objects: ObjectCalls, created_by: str) -> None:
         self._objects = objects
@@ -59,7 +59,7 @@ class JobObjects:
 
     def found(self) -> FoundJobs:
         """All jobs of the cluster, whoever created them, and what cannot be read or only says that it is ours."""
-        found = self._objects.list_readable(LIST_PATH, self._decode_any)
+        found = self._objects.list_readable(_LIST_PATH, self._decode_any)
         jobs = tuple(each for each in found if isinstance(each, MigrationJob))
         self._broken = tuple(each for each in found if isinstance(each, BrokenJob))
         claimed = [job for job in jobs if job.annotations.get(CREATED_BY_ANNOTATION) == self._created_by]
@@ -75,7 +75,7 @@ class JobObjects:
     def create(self, wanted: NewJob, name: str) -> MigrationJob:
         """A new job. One whose creation had no clear answer is looked for by its name, which no other job has."""
         body = new_job_object(wanted, name, self._created_by)
-        return create_surely(self._objects, LIST_PATH, body, self._decode)
+        return create_surely(self._objects, _LIST_PATH, body, self._decode)
 
     def find(self, name: str) -> MigrationJob | None:
         """The job of this name."""
@@ -134,4 +134,4 @@ def _note(name: str, why: str) -> str:
 
 
 def _path(name: str) -> str:
-    return f"{LIST_PATH}/{name}"
+    return f"{_LIST_PATH}/{name}"

@@ -19,14 +19,16 @@ from descheduler.model.koordinator.eviction_annotations import (
     TARGET_NODE_ANNOTATION,
     TRIGGER_ANNOTATION,
 )
-from descheduler.model.koordinator.migration_job import JobCondition, MigrationJob
+from descheduler.model.koordinator.migration_job import (
+    MIGRATION_JOB,
+    MIGRATION_JOB_API_VERSION,
+    JobCondition,
+    MigrationJob,
+)
 from descheduler.model.koordinator.reservation import ObjectReference
 from descheduler.model.text.duration import format_duration
 
-__all__ = ["API_VERSION", "KIND", "annotations_patch", "new_job_object", "spec_of", "spec_patch", "status_of"]
-
-API_VERSION = "scheduling.koordinator.sh/v1alpha1"
-KIND = "PodMigrationJob"
+__all__ = ["annotations_patch", "new_job_object", "spec_of", "spec_patch", "status_of"]
 
 
 def new_job_object(wanted: NewJob, name: str, created_by: str) -> dict[str, Any]:
@@ -55,7 +57,7 @@ def new_job_object(wanted: NewJob, name: str, created_by: str) -> dict[str, Any]
     if wanted.rooms:
         annotations[ROOMS_ANNOTATION] = msgspec.json.encode(wanted.rooms).decode()
     metadata = {"name": name, "annotations": annotations}
-    return {"apiVersion": API_VERSION, "kind": KIND, "metadata": metadata, "spec": spec}
+    return {"apiVersion": MIGRATION_JOB_API_VERSION, "kind": MIGRATION_JOB, "metadata": metadata, "spec": spec}
 
 
 def spec_of(job: MigrationJob) -> dict[str, Any]:
