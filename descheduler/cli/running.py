@@ -119,8 +119,8 @@ def _run_on_dump(policy: Policy, flags: RunFlags, record: RunRecord, watch: Watc
     from descheduler.cycle.deciding.beyond_limits import with_beyond_in_time
     from descheduler.cycle.deciding.decide import decide, decide_again
     from descheduler.cycle.deciding.round import Round, RunSetting
-    from descheduler.cycle.jobs_left_out import OF_DRY_RUN, jobs_left_out
     from descheduler.cycle.request import Landings, snapshot_request
+    from descheduler.eviction.migration_controller.profiles import OF_DRY_RUN, jobs_left_out
 
     record.is_dry = True
     observer = record.observer

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from msgspec.structs import replace
 
-from descheduler.eviction.answers import BACKGROUND_TEXT, Answers, EvictionAnswer
+from descheduler.eviction.background import BACKGROUND_TEXT, Answers, EvictionAnswer
 from descheduler.migration.dispatch.limits import LimitLedger
 from descheduler.migration.dispatch.surroundings import Surroundings
 from descheduler.migration.ports import EvictPort

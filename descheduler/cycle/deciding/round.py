@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from descheduler.cycle.deciding.observer import UNOBSERVED, PluginObserver
 from descheduler.cycle.options import MOST_ASSESSED
 from descheduler.cycle.plugins import REGISTRY
-from descheduler.eviction.answers import Answers
+from descheduler.eviction.background import Answers
 from descheduler.eviction.checks.scope import EVERYWHERE, Scope
 from descheduler.eviction.checks.table import REQUEST_CHECKS, MakeCheck
 from descheduler.model.node import Node

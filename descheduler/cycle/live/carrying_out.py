@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.cycle.live.jobs import JobPlan
 from descheduler.cycle.options import RunResult
-from descheduler.eviction.answers import Answers
+from descheduler.eviction.background import Answers
 from descheduler.eviction.checks.scope import Scope
 from descheduler.kube.events import EventRecorder, EventTotals
 from descheduler.kube.evict import EvictionClient

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.eviction.placement_verification.verified_check import VerifiedCheck
+from descheduler.eviction.placement_verification.placement_verification import VerifiedCheck
 from descheduler.model.pod import Pod
 from descheduler.model.resource_claims import CLAIM_KIND, ResourceClaim
 from descheduler.model.verdict import Reason, Verdict, refuse

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from functools import cached_property
 
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.eviction.placement_verification.verified_check import VerifiedCheck
+from descheduler.eviction.placement_verification.placement_verification import VerifiedCheck
 from descheduler.model.groups.gangs import volcano_gang_of
 from descheduler.model.groups.volcano import (
     COOLDOWN_KEY,

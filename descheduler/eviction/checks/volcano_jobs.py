@@ -8,8 +8,12 @@ from functools import cached_property
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.background import BackgroundEvictions
-from descheduler.eviction.placement_verification.placement_verification import EVICT_GANG, REFUSE, verification_args
-from descheduler.eviction.placement_verification.verified_check import VerifiedCheck
+from descheduler.eviction.placement_verification.placement_verification import (
+    EVICT_GANG,
+    REFUSE,
+    VerifiedCheck,
+    verification_args,
+)
 from descheduler.eviction.undo import NOTHING_DONE, Undo
 from descheduler.model.groups.gangs import volcano_gang_of
 from descheduler.model.groups.volcano import (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 
+from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.migration_controller.args import EVICTION_POLICIES, MigrationControllerArgs, MoveHistoryArgs
 from descheduler.eviction.migration_controller.room_provider import RoomProvider
 from descheduler.model.koordinator.eviction_annotations import EVICT_POLICY_LABEL
@@ -14,10 +15,13 @@ from descheduler.plan.moves import Move
 from descheduler.policy.types import Policy, Profile
 
 __all__ = [
+    "OF_APPLY",
+    "OF_DRY_RUN",
     "dry_profiles",
     "eviction_policy_notes",
     "history_args",
     "is_dry",
+    "jobs_left_out",
     "migration_controllers",
     "migration_notes",
     "unheeded_notes",
@@ -129,3 +133,19 @@ def _evicts_by_jobs(args: MigrationControllerArgs, kinds: Container[str]) -> boo
 def _asks_for_another_policy(pod: Pod) -> bool:
     """Of an unknown policy Koordinator takes the default one."""
     return pod.labels.get(EVICT_POLICY_LABEL) in set(EVICTION_POLICIES) - {_API}
+
+
+OF_APPLY = "apply evicts only pods of the plan"
+OF_DRY_RUN = "a run that evicts checks them first, unless koord-descheduler runs"
+
+
+def jobs_left_out(policy: Policy, snapshot: Snapshot, why: str) -> tuple[str, ...]:
+    """A sentence on the jobs that a run of `policy` would decide about, and `why` this one does not; else none."""
+    if not snapshot.migration_jobs or not migration_controllers(policy):
+        return ()
+    # Few runs have jobs to look at.
+    from descheduler.eviction.migration_controller.arbitration import is_unclaimed, jobs_to_judge
+
+    number = sum(is_unclaimed(job) and not job.is_paused for job in jobs_to_judge(snapshot))
+    counts = f"{counted(number, 'PodMigrationJob')} of users {'is' if number == 1 else 'are'} not in this plan"
+    return (f"{counts}: {why}",) if number else ()
