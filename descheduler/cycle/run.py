@@ -294,7 +294,7 @@ def _keep_status(
         return ()
     # Dry runs on a dump must not pay for the edge to the API server.
     from descheduler.cycle.live.status_keeping import keep_status, status_store
-    from descheduler.report.outcome.status import make_summary
+    from descheduler.report.outcome.status_document import make_summary
 
     make = partial(
         make_summary,

@@ -12,9 +12,8 @@ from descheduler.documents.fields import Fields
 from descheduler.placement.landings.landing import Landing, LandingVerdict
 from descheduler.report.plan.document import LandingCause, LandingWord, PlannedAllocation, ReturnsWord
 from descheduler.report.plan.landings import planned_allocations
-from descheduler.report.tables.conditions import marked
 from descheduler.report.tables.table_style import TableStyle
-from descheduler.report.tables.targets import NO_NEW_POD
+from descheduler.report.tables.targets import NO_NEW_POD, marked
 
 __all__ = [
     "ExplainedLanding",

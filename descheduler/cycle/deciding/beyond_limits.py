@@ -24,8 +24,7 @@ from descheduler.eviction.checks.table import REQUEST_CHECKS, MakeCheck
 from descheduler.eviction.checks.work_bound import WorkBound, is_out_of_work
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import EvictionLimit, LimitReached, Verdict, limit_reached
-from descheduler.plan.beyond_limits import NOTHING_BEYOND, BeyondLimits
-from descheduler.plan.decisions import Decisions
+from descheduler.plan.decisions import NOTHING_BEYOND, BeyondLimits, Decisions
 from descheduler.plan.facts import PluginFacts
 from descheduler.plan.moves import EarlierPlan, Move, PodIdentity, Refusal, identity_of
 from descheduler.policy.plugin import Registry

@@ -31,8 +31,8 @@ from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 from descheduler.plan.moves import identity_of
 from descheduler.report.document import PodReference
 from descheduler.report.identities import reference
-from descheduler.report.tables.allocations import allocations_text
 from descheduler.report.tables.table_style import TableStyle
+from descheduler.report.tables.targets import allocations_text
 
 __all__ = ["SUBJECT", "PodExplanation", "PodFacts", "explain_pod", "pod_facts", "pod_table"]
 

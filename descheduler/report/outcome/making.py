@@ -13,8 +13,14 @@ from descheduler.plan.decisions import Decisions
 from descheduler.plan.goals import ReachedGoal
 from descheduler.report.document import API_VERSION
 from descheduler.report.identities import reference
-from descheduler.report.outcome.document import EvictionResult, NotAttempted, OutcomeDocument, PluginResults, ResultKind
-from descheduler.report.outcome.goal import reached_objectives
+from descheduler.report.outcome.document import (
+    EvictionResult,
+    NotAttempted,
+    OutcomeDocument,
+    PluginResults,
+    ResultKind,
+    reached_objectives,
+)
 from descheduler.report.outcome.predictions import make_predictions
 from descheduler.report.plan.document import Plan
 from descheduler.report.plan.figures import PodChange, make_figures

@@ -8,12 +8,11 @@ from descheduler.model.text.counted import counted
 from descheduler.report.document import PodReference
 from descheduler.report.outcome.document import EvictionResult, OutcomeDocument
 from descheduler.report.tables.columns import Cell, Row, Toned
-from descheduler.report.tables.conditions import condition_table
 from descheduler.report.tables.palette import Tone
 from descheduler.report.tables.plan_table import decision_tables, message_lines
 from descheduler.report.tables.summary import outcome_summary, plugin_title
 from descheduler.report.tables.table_style import TableStyle
-from descheduler.report.tables.targets import target_cell, target_legend
+from descheduler.report.tables.targets import condition_table, target_cell, target_legend
 
 __all__ = ["outcome_table"]
 

@@ -16,14 +16,12 @@ from descheduler.report.nothing import why_nothing
 from descheduler.report.plan.document import Plan, PlanMove, PlannedRefusal, RefusalCount
 from descheduler.report.plan.figures import Amounts, NodeFigures
 from descheduler.report.plan.goal import PendingPod
-from descheduler.report.tables.allocations import allocations_text
 from descheduler.report.tables.columns import Cell, Row, Toned
-from descheduler.report.tables.conditions import condition_table
 from descheduler.report.tables.gang_rows import by_gang, shown_nodes, shown_pods
 from descheduler.report.tables.palette import Tone
 from descheduler.report.tables.summary import plan_summary, plugin_title
 from descheduler.report.tables.table_style import TableStyle
-from descheduler.report.tables.targets import target_cell, target_legend
+from descheduler.report.tables.targets import allocations_text, condition_table, target_cell, target_legend
 
 __all__ = ["decision_tables", "message_lines", "move_target", "node_table", "plan_table"]
 
