@@ -20,8 +20,7 @@ from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.dispatch.surroundings import Surroundings
 from descheduler.migration.events.announce import EvictionAnnouncer
 from descheduler.migration.events.job_events import JobAnnouncer
-from descheduler.migration.events.job_listener import EveryListener
-from descheduler.migration.events.outcome_sinks import EverySink
+from descheduler.migration.events.listeners import EveryListener, EverySink
 from descheduler.migration.ports import OutcomeSink
 from descheduler.migration.roads.users_jobs import UsersJobs
 from descheduler.migration.rounds import Decide
@@ -37,7 +36,7 @@ from descheduler.telemetry.observer import RunObserver
 if TYPE_CHECKING:
     from descheduler.kube.client import KubeClient
     from descheduler.migration.cordons import Cordons
-    from descheduler.migration.guards.watchman import Watchman
+    from descheduler.migration.guards import Watchman
     from descheduler.migration.roads.adoption import Adopted
     from descheduler.migration.roads.care import Care
     from descheduler.migration.roads.execution import JobExecution

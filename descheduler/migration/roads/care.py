@@ -24,7 +24,7 @@ from descheduler.migration.replacements import is_replaced
 from descheduler.migration.roads.departures import Arrival, Departures
 from descheduler.migration.roads.keeper import JobKeeper
 from descheduler.migration.roads.order import Order
-from descheduler.migration.room.none import NoRooms
+from descheduler.migration.room.provider import NoRooms
 from descheduler.migration.settings import DispatchSettings
 from descheduler.migration.store.journal import NewJob
 from descheduler.migration.store.memory_jobs import MemoryJobs

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from descheduler.kube.errors import KindForbidden, may_have_acted
 from descheduler.kube.evict import EvictionResponse
 from descheduler.kube.objects import ObjectCalls
-from descheduler.migration.events.job_listener import EveryListener, JobListener
+from descheduler.migration.events.listeners import EveryListener, JobListener
 from descheduler.migration.job.conditions import failed, may_hold_room, with_condition
 from descheduler.migration.job.machine import JobTerms, next_step, why_no_room
 from descheduler.migration.job.seen import ABSENT, Miss, Seen

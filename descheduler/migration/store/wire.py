@@ -1,4 +1,6 @@
-"""PodMigrationJobs as they are written to the API server: whole ones, and what has changed of one."""
+"""PodMigrationJobs as the API server has them, with all that carrying them out needs, and as they are written to it:
+whole ones, and what has changed of one.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,9 @@ from datetime import datetime
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
+from descheduler.cluster.decoding.koordinator.migration_jobs import decode_migration_job
 from descheduler.migration.store.journal import NewJob
 from descheduler.model.koordinator.eviction_annotations import (
     CREATED_BY_ANNOTATION,
@@ -28,7 +32,7 @@ from descheduler.model.koordinator.migration_job import (
 from descheduler.model.koordinator.reservation import ObjectReference
 from descheduler.model.text.duration import format_duration
 
-__all__ = ["annotations_patch", "new_job_object", "spec_of", "spec_patch", "status_of"]
+__all__ = ["annotations_patch", "decode_live_job", "new_job_object", "spec_of", "spec_patch", "status_of"]
 
 
 def new_job_object(wanted: NewJob, name: str, created_by: str) -> dict[str, Any]:
@@ -124,3 +128,68 @@ def _time(moment: datetime | None) -> str:
 
 def _reference(pod: ObjectReference) -> dict[str, str]:
     return {"kind": "Pod", "namespace": pod.namespace, "name": pod.name, "uid": pod.uid}
+
+
+class _Wire(msgspec.Struct, rename="camel"):
+    """What is read here may be null, as Kubernetes' own decoder has it."""
+
+
+class _Owner(_Wire):
+    kind: str | None = None
+    name: str | None = None
+
+
+class _Metadata(_Wire):
+    uid: str | None = None
+    resource_version: str | None = None
+    labels: dict[str, str] | None = None
+    owner_references: list[_Owner] | None = None
+
+
+class _ReservationOptions(_Wire):
+    template: dict[str, Any] | None = None
+
+
+class _Spec(_Wire):
+    reservation_options: _ReservationOptions | None = None
+    delete_options: dict[str, Any] | None = None
+
+
+class _Condition(_Wire):
+    message: str | None = None
+    last_probe_time: datetime | None = None
+
+
+class _Status(_Wire):
+    message: str | None = None
+    conditions: list[_Condition] | None = None
+
+
+class _Job(_Wire):
+    metadata: _Metadata | None = None
+    spec: _Spec | None = None
+    status: _Status | None = None
+
+
+_decode = msgspec.json.Decoder(_Job).decode
+
+
+def decode_live_job(block: bytes) -> MigrationJob:
+    """One PodMigrationJob, whole. Raises ValueError for a `ttl` that is no duration."""
+    wire, decided_on = _decode(block), decode_migration_job(block)
+    metadata, spec, status = wire.metadata or _Metadata(), wire.spec or _Spec(), wire.status or _Status()
+    conditions = zip(decided_on.conditions, status.conditions or (), strict=True)
+    return replace(
+        decided_on,
+        labels=metadata.labels or {},
+        uid=metadata.uid or "",
+        resource_version=metadata.resource_version or "",
+        template=(spec.reservation_options or _ReservationOptions()).template or {},
+        delete_options=spec.delete_options or {},
+        message=status.message or "",
+        owned_by=next((f"{owner.kind} {owner.name}" for owner in metadata.owner_references or ()), ""),
+        conditions=tuple(
+            replace(condition, message=more.message or "", probed_at=more.last_probe_time)
+            for condition, more in conditions
+        ),
+    )
