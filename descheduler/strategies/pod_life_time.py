@@ -23,10 +23,8 @@ from descheduler.policy.shared_args import (
     one_of,
 )
 from descheduler.strategies.framework import StrategyError
-from descheduler.strategies.shared.pod_age import age_seconds, age_words
 from descheduler.strategies.shared.pod_filter import pod_filter
-from descheduler.strategies.shared.pod_order import sort_oldest_first
-from descheduler.strategies.shared.pod_state import exit_codes, reasons
+from descheduler.strategies.shared.pods import age_seconds, age_words, exit_codes, reasons, sort_oldest_first
 from descheduler.strategies.shared.rules import Bound, Match, Rule, found
 from descheduler.strategies.shared.selection import SelectedByState, Selection
 

@@ -17,7 +17,7 @@ from descheduler.policy.shared_args import Args, Namespaces, check_namespaces
 from descheduler.strategies.shared.eviction_loop import evict_from_node
 from descheduler.strategies.shared.node_selection import NodeSelection
 from descheduler.strategies.shared.pod_filter import pod_filter
-from descheduler.strategies.shared.pod_state import FINISHED
+from descheduler.strategies.shared.pods import FINISHED
 from descheduler.strategies.shared.rules import Match, Rule
 from descheduler.strategies.shared.selection import Selection, facts_of
 

@@ -21,9 +21,8 @@ from descheduler.policy.shared_args import (
     check_selector,
 )
 from descheduler.strategies.shared.eviction_loop import evict_from_node
-from descheduler.strategies.shared.pod_age import LONGEST_AGE_SECONDS, age_seconds, age_words
 from descheduler.strategies.shared.pod_filter import pod_filter
-from descheduler.strategies.shared.pod_state import exit_codes, reasons
+from descheduler.strategies.shared.pods import LONGEST_AGE_SECONDS, age_seconds, age_words, exit_codes, reasons
 from descheduler.strategies.shared.rules import Bound, Match, Rule
 from descheduler.strategies.shared.selection import SelectedByState, Selection
 

@@ -22,7 +22,7 @@ from descheduler.policy.shared_args import (
 )
 from descheduler.strategies.shared.eviction_loop import evict_from_node
 from descheduler.strategies.shared.pod_filter import pod_filter
-from descheduler.strategies.shared.pod_state import waiting_reasons
+from descheduler.strategies.shared.pods import waiting_reasons
 from descheduler.strategies.shared.rules import Bound, Match, Rule
 from descheduler.strategies.shared.selection import SelectedByState, Selection
 

@@ -14,8 +14,7 @@ from descheduler.plan.facts import PluginFacts
 from descheduler.policy.plugin import ArgsProblem
 from descheduler.policy.shared_args import Args, LabelSelectorArg, Namespaces, check_namespaces, check_selector
 from descheduler.strategies.shared.pod_filter import pod_filter
-from descheduler.strategies.shared.pod_order import sort_low_to_high
-from descheduler.strategies.shared.pod_state import FINISHED
+from descheduler.strategies.shared.pods import FINISHED, sort_low_to_high
 from descheduler.strategies.shared.rules import Match, Rule, found
 from descheduler.strategies.shared.selection import Selection, facts_of
 

@@ -31,10 +31,9 @@ from descheduler.policy.shared_args import (
     compile_selector,
     one_of,
 )
-from descheduler.strategies.shared.container_request import container_request
-from descheduler.strategies.shared.plugin_state import NO_NODE, PAUSED, not_selected
+from descheduler.strategies.shared.koordinator import NO_NODE, PAUSED, container_request, not_selected
 from descheduler.strategies.shared.pod_filter import evictable_pods
-from descheduler.strategies.shared.pod_state import FINISHED
+from descheduler.strategies.shared.pods import FINISHED
 from descheduler.strategies.shared.selection import Selection
 
 __all__ = ["ScaleDownBinPack", "ScaleDownBinPackArgs", "weights_of"]

@@ -14,7 +14,7 @@ from descheduler.model.koordinator.pod_order import annotated_cost
 from descheduler.model.pod import Pod
 from descheduler.optimizer.arrays import Floats, Ints
 from descheduler.planner.args import TIE_BREAKS, DisruptionCost
-from descheduler.strategies.shared.pod_age import age_seconds
+from descheduler.strategies.shared.pods import age_seconds
 
 __all__ = ["ORDINARY", "disruption_costs", "most_of_ties"]
 

@@ -26,8 +26,7 @@ from descheduler.strategies.node_utilization.classify import (
 from descheduler.strategies.node_utilization.eviction import Destinations, NodeLimit, NodeRelief, Relief, RemovalOrder
 from descheduler.strategies.node_utilization.levels import Thresholds
 from descheduler.strategies.node_utilization.usage import UsageSource
-from descheduler.strategies.shared.pod_order import sort_low_to_high
-from descheduler.strategies.shared.pod_state import FINISHED
+from descheduler.strategies.shared.pods import FINISHED, sort_low_to_high
 
 __all__ = ["OverutilizedNodes", "ReliefRules", "check_threshold_maps", "thresholds_around"]
 

@@ -35,7 +35,7 @@ from descheduler.strategies.remove_pods_violating_node_reservation.relief import
 from descheduler.strategies.remove_pods_violating_node_reservation.reserving_node import ClosedCpus, ReservingNode
 from descheduler.strategies.remove_pods_violating_node_reservation.shortage import ReservedShortage
 from descheduler.strategies.shared.pod_filter import pod_filter
-from descheduler.strategies.shared.pod_state import FINISHED
+from descheduler.strategies.shared.pods import FINISHED
 from descheduler.strategies.shared.rules import Match, Rule
 from descheduler.strategies.shared.selection import Selection
 
