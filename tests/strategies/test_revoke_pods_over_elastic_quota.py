@@ -13,7 +13,7 @@ from descheduler.model.pod import Pod
 from descheduler.placement.plugins.elastic_quota.quota_usage import ELASTIC_QUOTA_KIND
 from descheduler.plan.decisions import Decisions
 from descheduler.policy.load import load_policy
-from descheduler.strategies.revoke_pods_over_elastic_quota.overuse import victims
+from descheduler.strategies.revoke_pods_over_elastic_quota.victims import victims
 from tests.builders import make_node, make_pod
 from tests.placement.plugins.elastic_quota.quotas import make_quota, quota_pod
 from tests.policy.builders import messages, with_args

@@ -1,26 +1,23 @@
-"""Quotas that use more than they may, now and for some time, and the pods that are revoked from them.
-
-The pods are those of koordinator 1.8 `quota_overuse_revoke.go`.
-"""
+"""Quotas that use more than they may, now and for some time."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
 
 import msgspec
 
 from descheduler.eviction.cluster_view import ClusterView
-from descheduler.model.koordinator.elastic_quota import PREEMPTIBLE_LABEL
 from descheduler.model.pod import Pod
 from descheduler.model.requests import ceil_amount
 from descheduler.model.text.amounts import amount_of, amount_text
 from descheduler.placement.plugins.elastic_quota.admission import QuotaAdmission
 from descheduler.placement.plugins.elastic_quota.quota_forest import QuotaPlace
 from descheduler.placement.plugins.elastic_quota.quota_usage import UsageOf
+from descheduler.strategies.revoke_pods_over_elastic_quota.victims import ChargedPod, Charges, fits
 
-__all__ = ["OverusedQuota", "QuotaReview", "is_preemptible", "least_important_first", "victims"]
+__all__ = ["OverusedQuota", "QuotaReview"]
 
 
 class OverusedQuota(msgspec.Struct, frozen=True):
@@ -72,7 +69,7 @@ class QuotaReview:
         """The quotas that use more than they may, by name."""
         for place in sorted(self._admission.usage.forest.places, key=lambda place: place.quota.name):
             limit, used = self._admission.limit(place), self._admission.used(place)
-            if not _fits(used, limit):
+            if not fits(used, limit):
                 yield OverusedQuota(place.quota.name, limit, used, self._charged(place))
 
     def _charged(self, place: QuotaPlace) -> tuple[ChargedPod, ...]:
@@ -88,59 +85,3 @@ def _exists(pod: Pod, until: datetime | None) -> bool:
 
 def _charges(pod: Pod) -> Mapping[str, int]:
     return {name: ceil_amount(name, nano) for name, nano in pod.spec.requests.items()}
-
-
-Charges = Mapping[str, int]
-"""Resource → amount in the units of quotas."""
-ChargedPod = tuple[Pod, Charges]
-
-
-def _fits(used: Charges, limit: Charges) -> bool:
-    """Whether nothing that both name is exceeded."""
-    return all(used[name] <= most for name, most in limit.items() if name in used)
-
-
-def is_preemptible(pod: Pod) -> bool:
-    """Whether a quota may take `pod` back."""
-    return pod.labels.get(PREEMPTIBLE_LABEL) != "false"
-
-
-def least_important_first(pods: Iterable[ChargedPod]) -> list[ChargedPod]:
-    """By priority, those that started later first; equal ones by namespace and name."""
-    return sorted(pods, key=lambda charged: _importance(charged[0]))
-
-
-def victims(pods: Sequence[ChargedPod], used: Charges, limit: Charges) -> list[Pod]:
-    """The `pods` (least important first) that leave so that `used` comes within `limit`; in the same order.
-
-    Pods are collected until what is left fits. If it never does, all of them leave; else they are put back, the most
-    important first, and those leave that do not fit any more. As measured, what the collected pod does not request is
-    out of account from then on, so that a quota may stay over in another resource until the next run.
-    """
-    left = dict(used)
-    collected: list[ChargedPod] = []
-    for pod, charges in pods:
-        if _fits(left, limit):
-            break
-        if is_preemptible(pod):
-            left = _without(left, charges)
-            collected.append((pod, charges))
-    if not _fits(left, limit):
-        return [pod for pod, _ in collected]
-    leaving: list[Pod] = []
-    for pod, charges in reversed(collected):
-        back = {name: left.get(name, 0) + charges.get(name, 0) for name in {*left, *charges}}
-        if _fits(back, limit):
-            left = back
-        else:
-            leaving.append(pod)
-    return leaving[::-1]
-
-
-def _without(used: Charges, charges: Charges) -> dict[str, int]:
-    return {name: used.get(name, 0) - amount for name, amount in charges.items()}
-
-
-def _importance(pod: Pod) -> tuple[int, float, str]:
-    started = -pod.started_at.timestamp() if pod.started_at is not None else float("-inf")
-    return pod.priority or 0, started, pod.key
