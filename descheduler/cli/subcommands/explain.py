@@ -228,7 +228,7 @@ def _explanation(
 
 
 def _settings(flags: _Flags, policy: Policy | None, cluster_version: KubeVersion | None) -> SchedulingSettings:
-    from descheduler.explanation.settings import settings_for
+    from descheduler.explanation.explaining import settings_for
 
     file = Path(flags.scheduler_config) if flags.scheduler_config else None
     return settings_for(policy, configuration_file=file, version=flags.kube_version, cluster_version=cluster_version)

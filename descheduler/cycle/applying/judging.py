@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.cycle.applying.changes import changes_of
-from descheduler.cycle.applying.refused import refused, shortened
+from descheduler.cycle.applying.changes import changes_of, refused, shortened
 from descheduler.cycle.applying.selection import Reselection
 from descheduler.cycle.options import PlanToApply
 from descheduler.model.held_room import HeldRoom

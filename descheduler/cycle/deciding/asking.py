@@ -12,8 +12,8 @@ from typing import Protocol
 import msgspec
 from msgspec.structs import replace
 
-from descheduler.cycle.deciding.observer import PluginObserver
 from descheduler.cycle.deciding.profiles import ProfilesRun
+from descheduler.cycle.deciding.round import PluginObserver
 from descheduler.eviction.evictor import Evictor
 from descheduler.eviction.placement_verification.in_any_order import (
     NOTHING_HELD_BACK,

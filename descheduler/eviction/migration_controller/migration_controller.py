@@ -1,4 +1,7 @@
-"""MigrationController: which pods Koordinator would migrate, how many of them at once, and what requests are asked."""
+"""MigrationController: which pods Koordinator would migrate, and how many of them at once.
+
+When a plugin requests an eviction, the filter is asked once more, and the object limiters.
+"""
 
 from __future__ import annotations
 

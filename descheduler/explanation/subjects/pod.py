@@ -14,7 +14,7 @@ from descheduler.explanation.asked import Answer, Explained, Inquiry
 from descheduler.explanation.finding import find_pod
 from descheduler.explanation.gangs import GangFacts, gang_facts
 from descheduler.explanation.landings import ExplainedLanding, explained_landing
-from descheduler.explanation.moved_cluster import MovedCluster, configuration_of
+from descheduler.explanation.moved_cluster import MovedCluster
 from descheduler.explanation.scheduling.analysis import analyse
 from descheduler.explanation.scheduling.placement import PlacementAnalysis, placement_table
 from descheduler.explanation.scheduling.volcano import VolcanoFacts, volcano_facts, volcano_tables
@@ -124,7 +124,7 @@ def _pending(
 ) -> tuple[PodExplanation, tuple[str, ...]]:
     """A pod without a node: why the scheduler does not place it, among the pods that are there."""
     cluster = shadow_cluster_of(snapshot, PLUGINS, settings.version)
-    configuration = configuration_of(settings)
+    configuration = settings.resolved()
     is_waiting = not pod.is_terminal and not pod.is_terminating
     placement = analyse(cluster, configuration, pod) if is_waiting else None
     if placement is not None and placement.num_feasible:
