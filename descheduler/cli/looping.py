@@ -13,11 +13,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from descheduler.cli.ending.errors import CommandError
-from descheduler.cli.ending.exit_code import ExitCode, stopped_exit_code
-from descheduler.cli.ending.explaining import explain_error
-from descheduler.cli.ending.known_errors import run_exit_code
-from descheduler.cli.ending.stop_signals import stop_on_signals
+from descheduler.cli.ending.exit_code import CommandError, ExitCode, stopped_exit_code
+from descheduler.cli.ending.explaining import explain_error, run_exit_code
+from descheduler.cli.ending.leaving import stop_on_signals
 from descheduler.cli.flags.lazy_options import LazyOptions
 from descheduler.cli.inputs import load_policy_file
 from descheduler.cli.running import RunFlags, run_policy

@@ -12,9 +12,14 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from descheduler.cli.ending.errors import CommandError
-from descheduler.cli.ending.exit_code import ExitCode, outcome_exit_code, plan_exit_code, stopped_exit_code
-from descheduler.cli.ending.known_errors import run_exit_code
+from descheduler.cli.ending.exit_code import (
+    CommandError,
+    ExitCode,
+    outcome_exit_code,
+    plan_exit_code,
+    stopped_exit_code,
+)
+from descheduler.cli.ending.explaining import run_exit_code
 from descheduler.cli.flags.lazy_options import LazyOptions
 from descheduler.cli.flags.room import RoomFlags
 from descheduler.cli.inputs import dump_paths, load_policy_file, log_policy, log_snapshot

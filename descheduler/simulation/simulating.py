@@ -34,8 +34,7 @@ from descheduler.report.simulation_document import (
     Simulation,
 )
 from descheduler.simulation.closed_loop import Course, run_cycles
-from descheduler.simulation.endings import waiting_pods
-from descheduler.simulation.repetition import back_and_forth, repeated_from
+from descheduler.simulation.endings import back_and_forth, repeated_from, waiting_pods
 
 __all__ = ["SimulationOptions", "Start", "simulate"]
 

@@ -12,8 +12,8 @@ from msgspec.structs import replace
 
 from descheduler.cli.completions import complete_file
 from descheduler.cli.ending.exit_code import ExitCode
-from descheduler.cli.flags.files import file_source, read_input_names
-from descheduler.cli.flags.go import GoFlagsCommand
+from descheduler.cli.flag_groups import GoFlagsCommand
+from descheduler.cli.flags.values import file_source, read_input_names
 from descheduler.cli.inputs import load_policy_source
 from descheduler.cli.output import write_data, write_text
 from descheduler.model.text.urls import shown_url

@@ -19,7 +19,6 @@ from descheduler.eviction.checks.move_history import MoveHistoryCheck, ReturnChe
 from descheduler.eviction.checks.resource_quotas import ResourceQuotaCheck
 from descheduler.eviction.checks.scope import EVERYWHERE, Scope, ScopeCheck
 from descheduler.eviction.checks.shard import ShardCheck, divided
-from descheduler.eviction.checks.time_windows import TimeWindowCheck
 from descheduler.eviction.checks.too_large import TooLargeCheck
 from descheduler.eviction.checks.volcano import (
     PodGroupPhaseCheck,
@@ -31,6 +30,7 @@ from descheduler.eviction.checks.volcano_jobs import JobBudgetCheck, LifecycleCh
 from descheduler.eviction.evictor import Evictor
 from descheduler.eviction.handle import Handle
 from descheduler.eviction.migration_controller.migration_controller import MigrationGate
+from descheduler.eviction.migration_controller.schedules import TimeWindowCheck
 from descheduler.eviction.migration_controller.surging_pods import SurgingPods
 from descheduler.eviction.placement_verification.in_any_order import NOTHING_HELD_BACK, HeldBack, OrderCheck
 from descheduler.eviction.placement_verification.landing_book import LandingBook

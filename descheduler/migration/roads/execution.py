@@ -43,7 +43,7 @@ from descheduler.migration.settings import DispatchSettings, JobSettings, JobSto
 from descheduler.migration.store.config_map_jobs import ConfigMapJobs
 from descheduler.migration.store.job_objects import JobObjects
 from descheduler.migration.store.journal import Journal, NewJob
-from descheduler.migration.store.ours import MAP_PREFIX, job_differs
+from descheduler.migration.store.wire import MAP_PREFIX, job_differs
 from descheduler.model.koordinator.migration_job import JobMode, JobReason, MigrationJob
 from descheduler.model.pod import Pod
 from descheduler.plan.outcome import Outcome, OutcomeCode

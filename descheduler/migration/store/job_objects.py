@@ -15,9 +15,16 @@ from msgspec.structs import replace
 from descheduler.cluster.decoding.culprit import explained_fault
 from descheduler.kube.objects import ObjectCalls, is_object_name
 from descheduler.migration.store.journal import FoundJobs, NewJob, if_same
-from descheduler.migration.store.ours import job_differs, without_foreign_marks
 from descheduler.migration.store.unclear import create_surely, patch_surely
-from descheduler.migration.store.wire import annotations_patch, decode_live_job, new_job_object, spec_patch, status_of
+from descheduler.migration.store.wire import (
+    annotations_patch,
+    decode_live_job,
+    job_differs,
+    new_job_object,
+    spec_patch,
+    status_of,
+    without_foreign_marks,
+)
 from descheduler.model.koordinator.eviction_annotations import CREATED_BY_ANNOTATION
 from descheduler.model.koordinator.migration_job import (
     MIGRATION_JOB,

@@ -1,9 +1,12 @@
-"""PodMigrationJobs as the API server has them, with all that carrying them out needs, and as they are written to it:
-whole ones, and what has changed of one.
+"""PodMigrationJobs as the API server has them, with all that carrying them out needs, and as they are written to it.
+
+The annotation that names who created a job is written by whoever creates it. A job is ours when all of it is as this
+program writes jobs: its name, that it has no owner, and what every job of ours states.
 """
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
 from typing import Any
 
@@ -31,8 +34,21 @@ from descheduler.model.koordinator.migration_job import (
 )
 from descheduler.model.koordinator.reservation import ObjectReference
 from descheduler.model.text.duration import format_duration
+from descheduler.model.text.printable import clipped
 
-__all__ = ["annotations_patch", "decode_live_job", "new_job_object", "spec_of", "spec_patch", "status_of"]
+__all__ = [
+    "MAP_PREFIX",
+    "Head",
+    "annotations_patch",
+    "decode_head",
+    "decode_live_job",
+    "job_differs",
+    "new_job_object",
+    "spec_of",
+    "spec_patch",
+    "status_of",
+    "without_foreign_marks",
+]
 
 
 def new_job_object(wanted: NewJob, name: str, created_by: str) -> dict[str, Any]:
@@ -193,3 +209,57 @@ def decode_live_job(block: bytes) -> MigrationJob:
             for condition, more in conditions
         ),
     )
+
+
+MAP_PREFIX = "descheduler-job-"
+"""Beginning of the names of ConfigMaps that hold jobs."""
+_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_MOST_SHOWN = 100
+_OF_RUNS = frozenset({SURGE_ANNOTATION, PROVIDER_ANNOTATION, ROOMS_ANNOTATION})
+"""Annotations that repeat what the policy and the plan of a run say."""
+
+
+class _ObjectMetadata(msgspec.Struct):
+    name: str = ""
+    uid: str = ""
+    annotations: dict[str, Any] | None = None
+
+
+class Head(msgspec.Struct):
+    """What is read of an object whatever else it holds."""
+
+    metadata: _ObjectMetadata
+
+    @property
+    def created_by(self) -> object:
+        """The creator that the job names, None for none."""
+        return (self.metadata.annotations or {}).get(CREATED_BY_ANNOTATION)
+
+
+decode_head = msgspec.json.Decoder(Head).decode
+
+
+def job_differs(job: MigrationJob, created_by: str, prefix: str = "") -> str:
+    """What tells `job` from one that this program has created as `created_by`, "" where nothing does.
+
+    The name of what keeps it begins with `prefix`.
+    """
+    if job.annotations.get(CREATED_BY_ANNOTATION) != created_by:
+        return f"its annotation {CREATED_BY_ANNOTATION} is not {created_by}"
+    if not (job.name.startswith(prefix) and _UUID.fullmatch(job.name.removeprefix(prefix))):
+        return f"its name is not {prefix}UUID"
+    if job.owned_by:
+        return f"{clipped(job.owned_by, _MOST_SHOWN)} owns it"
+    if not (job.has_passed and job.annotations.get(PROVIDER_ANNOTATION) and job.mode and job.pod_uid):
+        return "it does not state all that jobs of this program state"
+    return ""
+
+
+def without_foreign_marks(job: MigrationJob, created_by: str) -> MigrationJob:
+    """`job` with what it says of its surge, its provider and room for pending pods only if this program has created it
+    as `created_by`, as far as its name tells: policies and plans alone say these.
+    """
+    is_claimed = job.annotations.get(CREATED_BY_ANNOTATION) == created_by and _UUID.fullmatch(job.name)
+    if is_claimed or _OF_RUNS.isdisjoint(job.annotations):
+        return job
+    return replace(job, annotations={key: text for key, text in job.annotations.items() if key not in _OF_RUNS})

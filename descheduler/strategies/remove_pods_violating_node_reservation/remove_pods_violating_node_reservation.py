@@ -32,8 +32,11 @@ from descheduler.policy.shared_args import (
 )
 from descheduler.strategies.remove_pods_violating_node_reservation.observations import Observations, Required
 from descheduler.strategies.remove_pods_violating_node_reservation.relief import postpone, relieve
-from descheduler.strategies.remove_pods_violating_node_reservation.reserving_node import ClosedCpus, ReservingNode
-from descheduler.strategies.remove_pods_violating_node_reservation.shortage import ReservedShortage
+from descheduler.strategies.remove_pods_violating_node_reservation.reserving_node import (
+    ClosedCpus,
+    ReservedShortage,
+    ReservingNode,
+)
 from descheduler.strategies.shared.pod_filter import pod_filter
 from descheduler.strategies.shared.pods import FINISHED
 from descheduler.strategies.shared.rules import Match, Rule
