@@ -88,7 +88,7 @@ REQUEST_CHECKS: tuple[MakeCheck, ...] = (
     lambda run: ResourceQuotaCheck(run.handle.policy.profiles, run.handle.view.snapshot, _surging(run)),
     lambda run: DeletedClaimCheck(run.handle.policy.profiles, run.handle.view.snapshot),
     lambda run: PreemptableCheck(run.handle.policy.profiles, run.handle.view.snapshot),
-    lambda run: TaskCooldownCheck(run.handle.policy.profiles, run.handle.now),
+    lambda run: TaskCooldownCheck(run.handle.policy.profiles, run.handle.view.snapshot, run.handle.now),
     lambda run: PodGroupPhaseCheck(run.handle.policy.profiles, run.handle.view.snapshot),
     lambda run: QueueStateCheck(run.handle.policy.profiles, run.handle.view.snapshot),
     lambda run: LifecycleCheck(run.handle.policy.profiles, run.handle.view.snapshot),

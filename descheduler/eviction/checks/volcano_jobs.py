@@ -134,8 +134,7 @@ class JobBudgetCheck(VerifiedCheck):
     """Keeps the disruption budget that a PodGroup states by annotation; the minimum comes before the maximum."""
 
     def __init__(self, profiles: Sequence[Profile], snapshot: Snapshot, background: BackgroundEvictions) -> None:
-        super().__init__(profiles)
-        self._snapshot = snapshot
+        super().__init__(profiles, snapshot)
         self._background = background
         self._charged: set[str] = set()
         self._evicted: Counter[str] = Counter()

@@ -12,6 +12,7 @@ from typing import Annotated
 
 import msgspec
 
+from descheduler.cluster.snapshot import Snapshot
 from descheduler.documents.problems import PolicyError
 from descheduler.eviction.handle import Handle
 from descheduler.eviction.placement_verification.scheduling_settings import SchedulingSettings
@@ -271,7 +272,8 @@ def version_of(args: PlacementVerificationArgs | None, cluster_version: KubeVers
 class VerifiedCheck(PodByPod):
     """A rule about single pods. Profiles without the proof evict as the program does whose policy it is."""
 
-    def __init__(self, profiles: Sequence[Profile]) -> None:
+    def __init__(self, profiles: Sequence[Profile], snapshot: Snapshot) -> None:
+        self._snapshot = snapshot
         self._holds = [verification_args(profile) is not None for profile in profiles]
 
     def may_go(self, candidate: Candidate, bundle: Bundle) -> Verdict:

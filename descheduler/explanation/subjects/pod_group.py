@@ -12,7 +12,7 @@ from descheduler.cluster.kinds import KINDS
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.documents.fields import Fields
 from descheduler.documents.problems import shown
-from descheduler.explanation.asked import Answer, Explained, Inquiry
+from descheduler.explanation.asked import Answer, Explained
 from descheduler.explanation.finding import UnknownSubjectError, find_key
 from descheduler.explanation.gangs import GangFacts, facts_of_gang, num_starting
 from descheduler.explanation.scheduling.placement import PlacementAnalysis, placement_table
@@ -239,8 +239,6 @@ def _evictable(explanation: PodGroupExplanation) -> str:
     return f"{running} and minMember is {facts.min_member}: no single pod can be evicted (GangMinimum)"
 
 
-def _answer(asked: Inquiry) -> Answer[PodGroupExplanation]:
-    return Answer(_explain(asked.name, asked.snapshot, asked.scheduling()))
-
-
-SUBJECT = Explained(PodGroupExplanation, _answer, _table)
+SUBJECT = Explained(
+    PodGroupExplanation, lambda asked: Answer(_explain(asked.name, asked.snapshot, asked.scheduling())), _table
+)
