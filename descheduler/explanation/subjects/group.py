@@ -19,7 +19,6 @@ from descheduler.explanation.landings import (
     count_landings,
     landing_lines,
     landing_message,
-    target_text,
     verdict_word,
 )
 from descheduler.explanation.moved_cluster import MovedCluster
@@ -33,6 +32,7 @@ from descheduler.report.plan.document import LandingCause, LandingWord
 from descheduler.report.plan.landings import landing_causes
 from descheduler.report.tables.gang_rows import by_gang, shown_nodes, shown_pods
 from descheduler.report.tables.table_style import TableStyle
+from descheduler.report.tables.targets import target_text
 
 __all__ = ["SUBJECT", "ExplainedPod", "GroupExplanation", "explain_group", "group_table"]
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from descheduler.report.document import PodReference
-from descheduler.report.plan.document import PlannedAllocation, PlannedLanding, Target
+from descheduler.report.plan.document import LandingWord, PlannedAllocation, PlannedLanding, Target
 from descheduler.report.tables.columns import Cell, Row, Toned
 from descheduler.report.tables.palette import Tone
 from descheduler.report.tables.table_style import TableStyle
 
-__all__ = ["NO_NEW_POD", "allocations_text", "condition_table", "marked", "target_cell", "target_legend"]
+__all__ = ["NO_NEW_POD", "allocations_text", "condition_table", "marked", "target_cell", "target_legend", "target_text"]
 
 NO_NEW_POD = "no new pod"
 _ENDS_JOB, _SAME_NODE = "Job ends", "(same node)"
@@ -34,16 +34,21 @@ def target_cell(landing: PlannedLanding | Target, node: str) -> Cell:
             return Toned(_ENDS_JOB, Tone.FAILURE)
         case "not created" if not node:
             return NO_NEW_POD
-    match landing.verdict:
-        case "no":
-            return Toned(_PENDING, Tone.FAILURE)
-        case "unknown":
-            return Toned(_UNKNOWN, Tone.WARNING)
-        case "likely":
-            return marked(f"{_LIKELY}{node}") if landing.conditions else f"{_LIKELY}{node}"
-        case "lands_if":
-            return Toned(marked(node), Tone.WARNING)
-    return Toned(f"{node} {_SAME_NODE}", Tone.WARNING) if landing.returns_to_source else node
+    text = target_text(landing.verdict, node)
+    if landing.verdict == "likely":
+        return marked(text) if landing.conditions else text
+    if landing.verdict == "lands":
+        return Toned(f"{text} {_SAME_NODE}", Tone.WARNING) if landing.returns_to_source else text
+    return Toned(text, Tone.FAILURE if landing.verdict == "no" else Tone.WARNING)
+
+
+def target_text(landing: LandingWord | None, node: str | None) -> str:
+    """The node of a replacement: `~` marks a likely one, `(if)` one under a condition; or what becomes of it."""
+    if landing == "likely":
+        return f"{_LIKELY}{node}"
+    if landing == "lands_if":
+        return marked(node or "")
+    return {None: NO_NEW_POD, "no": _PENDING, "unknown": _UNKNOWN}.get(landing, node or "")
 
 
 def target_legend(cells: Iterable[Cell], style: TableStyle) -> Iterator[str]:
