@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from descheduler.model.pod import Pod
+from descheduler.policy.shared_args import Args, LabelSelectorArg
 
-__all__ = ["NO_NODE", "PAUSED", "container_request", "not_selected"]
+__all__ = ["NO_NODE", "PAUSED", "PodSelector", "container_request", "not_selected"]
 
 PAUSED = "the plugin is paused (paused: true)"
 NO_NODE = "no node matches nodeSelector"
@@ -18,3 +19,12 @@ def not_selected(pod: Pod) -> str:
 def container_request(pod: Pod, resource: str) -> int:
     """The sum over the containers, in nano units; init containers, pod-level requests and overhead are left out."""
     return sum(container.requests.get(resource, 0) for container in pod.spec.containers)
+
+
+class PodSelector(Args, frozen=True):
+    """One entry of `podSelectors`."""
+
+    name: str = ""
+    """For the reader."""
+    selector: LabelSelectorArg | None = None
+    """Labels of the pods; an entry without it does not count."""
