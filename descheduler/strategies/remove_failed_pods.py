@@ -11,17 +11,9 @@ from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.policy.plugin import ArgsProblem
-from descheduler.policy.shared_args import (
-    Args,
-    Int32,
-    LabelSelectorArg,
-    Namespaces,
-    UInt,
-    check_namespaces,
-    check_selector,
-)
+from descheduler.policy.shared_args import Int32, UInt
 from descheduler.strategies.shared.eviction_loop import evict_from_node
-from descheduler.strategies.shared.pod_filter import pod_filter
+from descheduler.strategies.shared.pod_filter import PodFilterArgs, pod_filter
 from descheduler.strategies.shared.pods import LONGEST_AGE_SECONDS, age_seconds, age_words, exit_codes, reasons
 from descheduler.strategies.shared.rules import Bound, Match, Rule
 from descheduler.strategies.shared.selection import SelectedByState, Selection
@@ -31,16 +23,12 @@ __all__ = ["RemoveFailedPods", "RemoveFailedPodsArgs", "default_args", "validate
 _DEFAULT_MIN_POD_LIFETIME_SECONDS = 3600
 
 
-class RemoveFailedPodsArgs(Args, frozen=True):
+class RemoveFailedPodsArgs(PodFilterArgs, frozen=True):
     """Arguments of RemoveFailedPods.
 
     Source: kubernetes-sigs/descheduler 0.36 `pkg/framework/plugins/removefailedpods/types.go`.
     """
 
-    namespaces: Namespaces | None = None
-    """Only pods of these namespaces are examined."""
-    label_selector: LabelSelectorArg | None = None
-    """Only pods with these labels are examined."""
     exclude_owner_kinds: tuple[str, ...] = ()
     """Pods with an owner of these kinds are not evicted."""
     min_pod_lifetime_seconds: UInt | None = None
@@ -55,7 +43,7 @@ class RemoveFailedPodsArgs(Args, frozen=True):
 
 def validate_args(args: RemoveFailedPodsArgs) -> list[ArgsProblem]:
     """Problems of the namespaces and the label selector."""
-    return [*check_namespaces(args.namespaces), *check_selector("labelSelector", args.label_selector)]
+    return args.filter_problems()
 
 
 def default_args(args: RemoveFailedPodsArgs) -> RemoveFailedPodsArgs:

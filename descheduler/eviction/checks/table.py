@@ -20,12 +20,7 @@ from descheduler.eviction.checks.resource_quotas import ResourceQuotaCheck
 from descheduler.eviction.checks.scope import EVERYWHERE, Scope, ScopeCheck
 from descheduler.eviction.checks.shard import ShardCheck, divided
 from descheduler.eviction.checks.too_large import TooLargeCheck
-from descheduler.eviction.checks.volcano import (
-    PodGroupPhaseCheck,
-    PreemptableCheck,
-    QueueStateCheck,
-    TaskCooldownCheck,
-)
+from descheduler.eviction.checks.volcano import PodGroupPhaseCheck, PreemptableCheck, QueueStateCheck, TaskCooldownCheck
 from descheduler.eviction.checks.volcano_jobs import JobBudgetCheck, LifecycleCheck
 from descheduler.eviction.evictor import Evictor
 from descheduler.eviction.handle import Handle

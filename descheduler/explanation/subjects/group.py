@@ -14,13 +14,7 @@ from descheduler.documents.fields import Fields
 from descheduler.eviction.placement_verification.scheduling_settings import SchedulingSettings
 from descheduler.explanation.asked import Answer, Explained, Inquiry
 from descheduler.explanation.finding import GROUP_KINDS, OwnedPods, find_group
-from descheduler.explanation.landings import (
-    LandingCount,
-    count_landings,
-    landing_lines,
-    landing_message,
-    verdict_word,
-)
+from descheduler.explanation.landings import LandingCount, count_landings, landing_lines, landing_message, verdict_word
 from descheduler.explanation.moved_cluster import MovedCluster
 from descheduler.explanation.scheduling.volcano import VolcanoFacts, volcano_facts, volcano_tables
 from descheduler.explanation.watching.watched_run import PluginAnswer, PodDecision, WatchedRun

@@ -15,9 +15,7 @@ from descheduler.model.pod import Pod
 from descheduler.model.selection.affinity import Affinity
 from descheduler.model.selection.labels import LabelSelector
 from descheduler.placement.shadow.tally.label_columns import LabelColumns
-from descheduler.strategies.remove_pods_violating_topology_spread_constraint.constraints import (
-    PodConstraint,
-)
+from descheduler.strategies.remove_pods_violating_topology_spread_constraint.constraints import PodConstraint
 from descheduler.strategies.shared.node_selection import NodeSelection
 
 __all__ = ["DomainFinder", "LabelIndex", "SpreadDomains", "leaving_order"]
