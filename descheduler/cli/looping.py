@@ -24,8 +24,7 @@ from descheduler.cycle.live.leading import Leader, leadership
 from descheduler.eviction.migration_controller.profiles import is_dry
 from descheduler.supervision import RunStopped, Watch
 from descheduler.telemetry.logging import fields, log_event
-from descheduler.telemetry.metrics.adding_up import RunsSoFar
-from descheduler.telemetry.metrics.serving import ListenAddress, Served, served
+from descheduler.telemetry.metrics.serving import ListenAddress, RunsSoFar, Served, served
 from descheduler.telemetry.run_record import RunRecord
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ from collections.abc import Collection, Container, Iterable, Iterator, Sequence
 from itertools import chain
 
 from descheduler.cluster.snapshot import Snapshot
+from descheduler.eviction.cluster_view import ClusterCounts, count_pods
 from descheduler.eviction.default_evictor.default_evictor import (
     DO_NOT_DISRUPT,
     DefaultEvictorArgs,
@@ -15,7 +16,6 @@ from descheduler.eviction.default_evictor.default_evictor import (
 from descheduler.eviction.migration_controller.profiles import eviction_policy_notes, migration_controllers
 from descheduler.eviction.migration_controller.surging_pods import surge_notes
 from descheduler.eviction.placement_verification.placement_verification import verification_args
-from descheduler.eviction.pod_counts import ClusterCounts, count_pods
 from descheduler.model.groups.disruption_budget import DisruptionBudget
 from descheduler.model.groups.gangs import pod_group_kind_of
 from descheduler.model.pod import STAYING_ANNOTATIONS, Pod, asks_to_stay

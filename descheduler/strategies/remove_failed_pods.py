@@ -12,11 +12,10 @@ from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.policy.plugin import ArgsProblem
 from descheduler.policy.shared_args import Int32, UInt
-from descheduler.strategies.shared.eviction_loop import evict_from_node
 from descheduler.strategies.shared.pod_filter import PodFilterArgs, pod_filter
 from descheduler.strategies.shared.pods import LONGEST_AGE_SECONDS, age_seconds, age_words, exit_codes, reasons
 from descheduler.strategies.shared.rules import Bound, Match, Rule
-from descheduler.strategies.shared.selection import SelectedByState, Selection
+from descheduler.strategies.shared.selection import SelectedByState, Selection, evict_from_node
 
 __all__ = ["RemoveFailedPods", "RemoveFailedPodsArgs", "default_args", "validate_args"]
 

@@ -11,11 +11,10 @@ from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted
 from descheduler.policy.plugin import ArgsProblem
 from descheduler.policy.shared_args import Int32, check_in, one_of
-from descheduler.strategies.shared.eviction_loop import evict_from_node
 from descheduler.strategies.shared.pod_filter import PodFilterArgs, pod_filter
 from descheduler.strategies.shared.pods import waiting_reasons
 from descheduler.strategies.shared.rules import Bound, Match, Rule
-from descheduler.strategies.shared.selection import SelectedByState, Selection
+from descheduler.strategies.shared.selection import SelectedByState, Selection, evict_from_node
 
 __all__ = ["RemovePodsHavingTooManyRestarts", "RemovePodsHavingTooManyRestartsArgs", "validate_args"]
 

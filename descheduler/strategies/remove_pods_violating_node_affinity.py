@@ -15,11 +15,10 @@ from descheduler.model.selection.affinity import Affinity, NodeMatch, PreferredN
 from descheduler.model.verdict import Reason, refuse
 from descheduler.plan.facts import PluginFacts
 from descheduler.policy.plugin import ArgsProblem
-from descheduler.strategies.shared.eviction_loop import evict_from_node
 from descheduler.strategies.shared.pod_filter import PodFilterArgs, pod_filter
 from descheduler.strategies.shared.pods import FINISHED
 from descheduler.strategies.shared.rules import Match, Rule, found
-from descheduler.strategies.shared.selection import Selection, facts_of
+from descheduler.strategies.shared.selection import Selection, evict_from_node, facts_of
 
 if TYPE_CHECKING:  # numpy takes longer to import than validating a policy may
     from descheduler.eviction.node_fit import NodeSet

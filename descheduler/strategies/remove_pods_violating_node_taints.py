@@ -13,11 +13,10 @@ from descheduler.model.pod import Pod, PodSpec
 from descheduler.model.selection.taints import NO_SCHEDULE, PREFER_NO_SCHEDULE, Taint, Tolerance
 from descheduler.plan.facts import PluginFacts
 from descheduler.policy.plugin import ArgsProblem
-from descheduler.strategies.shared.eviction_loop import evict_from_node
 from descheduler.strategies.shared.pod_filter import PodFilterArgs, pod_filter
 from descheduler.strategies.shared.pods import FINISHED
 from descheduler.strategies.shared.rules import Match, Rule
-from descheduler.strategies.shared.selection import Selection
+from descheduler.strategies.shared.selection import Selection, evict_from_node
 
 __all__ = ["RemovePodsViolatingNodeTaints", "RemovePodsViolatingNodeTaintsArgs", "validate_args"]
 

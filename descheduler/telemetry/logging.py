@@ -18,9 +18,8 @@ from enum import Enum
 from types import FrameType
 from typing import Literal, TextIO
 
-from descheduler.telemetry.console import ERASE_LINE, Console
+from descheduler.telemetry.console import ERASE_LINE, Console, PatientStream
 from descheduler.telemetry.faults import traceback_lines
-from descheduler.telemetry.patient_stream import PatientStream
 
 __all__ = [
     "JsonFormatter",

@@ -14,9 +14,9 @@ import click
 from descheduler.cli.ending.exit_code import CommandError, ExitCode, stopped_exit_code
 from descheduler.model.text.printable import printable
 from descheduler.supervision import RunStopped, Watch
+from descheduler.telemetry.console import PatientStream
 from descheduler.telemetry.faults import error_words, place_of, traceback_lines
 from descheduler.telemetry.logging import is_json
-from descheduler.telemetry.patient_stream import PatientStream
 
 __all__ = ["TRACEBACK_VERBOSITY", "explain_error", "fail", "known_error", "run_exit_code", "tell_fault"]
 

@@ -17,10 +17,9 @@ from descheduler.eviction.checks.scope import Scope
 from descheduler.kube.events import EventRecorder, EventTotals
 from descheduler.kube.evict import EvictionClient
 from descheduler.kube.objects import ObjectCalls
+from descheduler.migration.announcing import EvictionAnnouncer, JobAnnouncer
 from descheduler.migration.dispatch.surroundings import Surroundings
-from descheduler.migration.events.announce import EvictionAnnouncer
-from descheduler.migration.events.job_events import JobAnnouncer
-from descheduler.migration.events.listeners import EveryListener, EverySink
+from descheduler.migration.listeners import EveryListener, EverySink
 from descheduler.migration.ports import OutcomeSink
 from descheduler.migration.roads.users_jobs import UsersJobs
 from descheduler.migration.rounds import Decide

@@ -12,12 +12,12 @@ from descheduler.documents.fields import Fields
 from descheduler.eviction.placement_verification.scheduling_settings import SchedulingSettings
 from descheduler.explanation.asked import Answer, Explained, Inquiry
 from descheduler.explanation.finding import find_pod
-from descheduler.explanation.gangs import GangFacts, gang_facts
 from descheduler.explanation.landings import ExplainedLanding, explained_landing
 from descheduler.explanation.moved_cluster import MovedCluster
 from descheduler.explanation.scheduling.analysis import analyse
 from descheduler.explanation.scheduling.placement import PlacementAnalysis, placement_table
 from descheduler.explanation.scheduling.volcano import VolcanoFacts, volcano_facts, volcano_tables
+from descheduler.explanation.subjects.pod_group import GangFacts, gang_facts
 from descheduler.explanation.watching.watched_run import PluginAnswer, PodDecision, WatchedRun
 from descheduler.model.koordinator.scheduler_name import scheduler_name_of
 from descheduler.model.pod import Pod

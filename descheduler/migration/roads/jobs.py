@@ -17,9 +17,9 @@ from descheduler.migration.dispatch.limits import LimitLedger, MayStart
 from descheduler.migration.dispatch.rechecks import Recheck, Rechecks
 from descheduler.migration.dispatch.surroundings import Surroundings
 from descheduler.migration.dispatch.waves import Waves
-from descheduler.migration.events.listeners import EveryListener
 from descheduler.migration.job.conditions import aborted, failed
 from descheduler.migration.job.steps import End, Evict
+from descheduler.migration.listeners import EveryListener
 from descheduler.migration.ports import RemovalPort
 from descheduler.migration.replacements import is_replaced
 from descheduler.migration.roads.calls import SOFT_EVICTION, JobCalls

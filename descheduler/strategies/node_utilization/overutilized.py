@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping
 
 import msgspec
 
-from descheduler.eviction.cluster_view import ClusterView
-from descheduler.eviction.pod_counts import pods_for
+from descheduler.eviction.cluster_view import ClusterView, pods_for
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Verdict
