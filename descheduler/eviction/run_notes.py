@@ -96,16 +96,12 @@ def notes_after(policy: Policy, decisions: Decisions, snapshot: Snapshot) -> tup
         *surge_notes(policy, leaving, snapshot),
         *_missed_room_notes(policy, leaving, len(snapshot.nodes)),
         *eviction_policy_notes(policy, leaving, snapshot.kinds),
-        *_budget_notes(policy, refusals, snapshot),
+        *_never_notes(policy, refusals, snapshot),
+        *_several_notes(policy, refusals, snapshot),
         *_gang_notes(policy, leaving, snapshot.kinds),
         *_open_choice_notes(leaving),
         *_staying_pod_notes(policy, leaving, refusals),
     )
-
-
-def _budget_notes(policy: Policy, refusals: Iterable[Refusal], snapshot: Snapshot) -> tuple[str, ...]:
-    """Sentences about the budgets that block pods of this run for ever, each where there are any."""
-    return (*_never_notes(policy, refusals, snapshot), *_several_notes(policy, refusals, snapshot))
 
 
 def _never_notes(policy: Policy, refusals: Iterable[Refusal], snapshot: Snapshot) -> tuple[str, ...]:

@@ -86,7 +86,7 @@ def _summed_up(
         verdict=worst(landing.verdict for landing in landings),
         landings=tuple(landings),
         cold=worst(landing.cold for landing in landings),
-        conditions=tuple(_conditions(landings)),
+        conditions=tuple(dict.fromkeys(sentence for landing in landings for sentence in landing.conditions)),
         certificate=next(filter(None, certificates), ""),
         num_orders=num_orders,
         is_proven=is_proven,
@@ -97,7 +97,3 @@ def _gravest(verdicts: Sequence[JointVerdict], place: int) -> JointVerdict:
     """The one of `verdicts` that says worst of the move at `place`; the first of several."""
     gravest = worst(verdict.landings[place].verdict for verdict in verdicts)
     return next(verdict for verdict in verdicts if verdict.landings[place].verdict is gravest)
-
-
-def _conditions(landings: Iterable[Landing]) -> Iterable[str]:
-    return dict.fromkeys(sentence for landing in landings for sentence in landing.conditions)

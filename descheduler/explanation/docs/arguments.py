@@ -89,7 +89,8 @@ def default_json(value: object) -> str:
         case timedelta():
             return format_duration(value)
         case Mapping():  # a pattern `{}` would match every mapping
-            return json.dumps({key: _plain(part) for key, part in value.items()}) if value else ""
+            parts = {key: args_to_document(v) if isinstance(v, msgspec.Struct) else v for key, v in value.items()}
+            return json.dumps(parts) if parts else ""
         case float() if value.is_integer():
             return str(int(value))
         case _:
@@ -154,10 +155,6 @@ def _bound_text(meta: object) -> str:
 
 def _is_mapping(origin: object) -> bool:
     return isinstance(origin, type) and issubclass(origin, Mapping)
-
-
-def _plain(part: object) -> object:
-    return args_to_document(part) if isinstance(part, msgspec.Struct) else part
 
 
 _NO_SOURCE = "Not described: this installation has no source files."

@@ -81,7 +81,10 @@ def explain_group(
     books_likely, held = run is None or not run.decisions.is_verified, {} if run is None else run.held
     cluster = snapshot if run is None else run.decisions.snapshot
     moved = MovedCluster(cluster, settings, now=now, books_likely=books_likely, held=held)
-    landings = _landings_alone(pods, moved) if run is None else _landings_in(run, pods, moved)
+    if run is None:
+        landings = {id(pod): moved.landing_of(pod) for pod in pods if pod.node_name}
+    else:
+        landings = _landings_in(run, pods, moved)
     found = [landings[id(pod)] for pod in pods if id(pod) in landings]
     explanation = GroupExplanation(
         kind=group.kind,
@@ -94,10 +97,6 @@ def explain_group(
         causes=tuple(landing_causes(found)),
     )
     return explanation, moved.warnings
-
-
-def _landings_alone(pods: Iterable[Pod], moved: MovedCluster) -> dict[int, Landing]:
-    return {id(pod): moved.landing_of(pod) for pod in pods if pod.node_name}
 
 
 def _landings_in(run: WatchedRun, pods: Iterable[Pod], moved: MovedCluster) -> dict[int, Landing]:

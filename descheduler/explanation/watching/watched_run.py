@@ -160,11 +160,7 @@ def _summary(answers: tuple[PluginAnswer, ...]) -> str:
 
 
 def _selection(answer: PluginAnswer) -> str:
-    return f"{_named(answer)}{f': {answer.reason}' if answer.reason else ''}"
-
-
-def _named(answer: PluginAnswer) -> str:
-    return f"{answer.plugin} (profile {answer.profile})"
+    return f"{answer.plugin} (profile {answer.profile}){f': {answer.reason}' if answer.reason else ''}"
 
 
 def _answer(wish: Wish) -> PluginAnswer:

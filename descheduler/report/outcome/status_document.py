@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from itertools import islice
 from typing import Literal
 
 import msgspec
@@ -17,7 +18,7 @@ from descheduler.plan.staying import staying_pods
 from descheduler.report.document import ShardIdentity
 from descheduler.report.identities import shard_identity, shard_of
 from descheduler.report.outcome.document import PluginResults, ReachedObjective, ResultKind, reached_objectives
-from descheduler.report.outcome.making import result_counts
+from descheduler.report.outcome.making import plugin_results, result_counts
 from descheduler.report.outcome.predictions import Predictions, make_predictions
 from descheduler.version import VERSION
 
@@ -163,7 +164,10 @@ def make_summary(
         planned=len(decisions.leaving),
         counts=result_counts(outcomes),
         unconfirmed=sum(outcome.is_unconfirmed for outcome in outcomes),
-        plugins=tuple(_plugins(outcomes))[:_MOST_PLUGINS],
+        plugins=tuple(
+            msgspec.structs.replace(each, profile=each.profile[:_LONGEST_TEXT], plugin=each.plugin[:_LONGEST_TEXT])
+            for each in islice(plugin_results(outcomes), _MOST_PLUGINS)
+        ),
         not_evicted=dict(Counter(each.first.verdict.code for each in staying_pods(decisions)).most_common()),
         predictions=make_predictions(outcomes),
         goals=reached_objectives(goals)[:_MOST_PLUGINS],
@@ -174,13 +178,3 @@ def make_summary(
         seconds=round(seconds, 1),
         num_api_calls=num_api_calls,
     )
-
-
-def _plugins(outcomes: Sequence[Outcome]) -> Iterator[PluginResults]:
-    by_plugin: dict[tuple[str, str], list[Outcome]] = {}
-    for outcome in outcomes:
-        by_plugin.setdefault((outcome.eviction.profile, outcome.eviction.plugin), []).append(outcome)
-    for (profile, plugin), its_outcomes in by_plugin.items():
-        yield PluginResults(
-            profile=profile[:_LONGEST_TEXT], plugin=plugin[:_LONGEST_TEXT], counts=result_counts(its_outcomes)
-        )

@@ -34,7 +34,8 @@ _MOST_PENDING = 20
 def plan_table(plan: Plan, style: TableStyle) -> Iterator[str]:
     """Lines that show what would be evicted, what is not evicted and why, and the summary."""
     if not style.has_headers:
-        yield from style.table((), _plain_rows(plan.moves))
+        rows = [[m.pod.namespace, m.pod.name, m.from_node, move_target(m), m.plugin, m.reason] for m in plan.moves]
+        yield from style.table((), rows)
         return
     if not style.is_quiet:
         yield from _moves(plan, style)
@@ -127,10 +128,6 @@ def _row(move: PlanMove, style: TableStyle, has_targets: bool, has_allocations: 
         *([str(move.wave)] if style.is_wide else []),
         move.reason,
     ]
-
-
-def _plain_rows(moves: Sequence[PlanMove]) -> list[Row]:
-    return [[m.pod.namespace, m.pod.name, m.from_node, move_target(m), m.plugin, m.reason] for m in moves]
 
 
 def move_target(move: PlanMove) -> Cell:
