@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from descheduler.cluster.snapshot import SnapshotError
     from descheduler.documents.problems import PolicyError
     from descheduler.evaluation import Evaluation, evaluate
-    from descheduler.eviction.answers import EvictionAnswer
+    from descheduler.eviction.background import EvictionAnswer
 
 __all__ = ["Evaluation", "EvictionAnswer", "PolicyError", "SnapshotError", "evaluate"]
 
 _HOMES = {
     "Evaluation": "descheduler.evaluation",
-    "EvictionAnswer": "descheduler.eviction.answers",
+    "EvictionAnswer": "descheduler.eviction.background",
     "PolicyError": "descheduler.documents.problems",
     "SnapshotError": "descheduler.cluster.snapshot",
     "evaluate": "descheduler.evaluation",

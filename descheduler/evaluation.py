@@ -19,7 +19,7 @@ from descheduler.cycle.deciding.decide import decide, decide_again
 from descheduler.cycle.deciding.round import Round, RunSetting
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.cycle.request import Landings, snapshot_request
-from descheduler.eviction.answers import EvictionAnswer
+from descheduler.eviction.background import EvictionAnswer
 from descheduler.model.verdict import Reason
 from descheduler.plan.decisions import Decisions, Failure
 from descheduler.plan.moves import Move, Refusal

@@ -35,9 +35,8 @@ from descheduler.placement.shadow.shadow_cluster import NO_NODE, Cycle, Ledger, 
 from descheduler.plan.facts import PluginFacts
 from descheduler.policy.plugin import ArgsProblem, Needs, PluginSpec
 from descheduler.policy.shared_args import Args
-from descheduler.strategies.shared.eviction_loop import evict_from_node
 from descheduler.strategies.shared.rules import Match
-from descheduler.strategies.shared.selection import Selection
+from descheduler.strategies.shared.selection import Selection, evict_from_node
 
 __all__ = [
     "ACCEPTED",

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from descheduler.cli.completions import complete_file
 from descheduler.cli.flag_groups import FlagGroup, flag, with_flags
-from descheduler.cli.flags.files import file_source, input_path, read_input_names
-from descheduler.cli.flags.values import read_instant
+from descheduler.cli.flags.values import file_source, input_path, read_input_names, read_instant
 from descheduler.cli.output import keep_output
 from descheduler.telemetry.logging import log_event
 

@@ -13,11 +13,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from descheduler.cli.ending.errors import CommandError
-from descheduler.cli.ending.exit_code import ExitCode, stopped_exit_code
-from descheduler.cli.ending.explaining import explain_error
-from descheduler.cli.ending.known_errors import run_exit_code
-from descheduler.cli.ending.stop_signals import stop_on_signals
+from descheduler.cli.ending.exit_code import CommandError, ExitCode, stopped_exit_code
+from descheduler.cli.ending.explaining import explain_error, run_exit_code
+from descheduler.cli.ending.leaving import stop_on_signals
 from descheduler.cli.flags.lazy_options import LazyOptions
 from descheduler.cli.inputs import load_policy_file
 from descheduler.cli.running import RunFlags, run_policy
@@ -26,8 +24,7 @@ from descheduler.cycle.live.leading import Leader, leadership
 from descheduler.eviction.migration_controller.profiles import is_dry
 from descheduler.supervision import RunStopped, Watch
 from descheduler.telemetry.logging import fields, log_event
-from descheduler.telemetry.metrics.adding_up import RunsSoFar
-from descheduler.telemetry.metrics.serving import ListenAddress, Served, served
+from descheduler.telemetry.metrics.serving import ListenAddress, RunsSoFar, Served, served
 from descheduler.telemetry.run_record import RunRecord
 
 if TYPE_CHECKING:

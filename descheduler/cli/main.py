@@ -13,11 +13,9 @@ from collections.abc import Sequence
 import click
 
 from descheduler.cli.commands import commands
-from descheduler.cli.ending.errors import CommandError
-from descheduler.cli.ending.exit_code import ExitCode
+from descheduler.cli.ending.exit_code import CommandError, ExitCode
 from descheduler.cli.ending.explaining import explain_error, fail, tell_fault
-from descheduler.cli.ending.leaving import leave
-from descheduler.cli.ending.program_signals import handle_signals
+from descheduler.cli.ending.leaving import handle_signals, leave
 from descheduler.supervision import Watch
 
 __all__ = ["main"]

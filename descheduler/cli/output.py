@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 import msgspec
 
-from descheduler.cli.ending.errors import CommandError
-from descheduler.cli.ending.exit_code import ExitCode
+from descheduler.cli.ending.exit_code import CommandError, ExitCode
 from descheduler.cli.flag_groups import FlagGroup, flag
 
 if TYPE_CHECKING:

@@ -12,9 +12,14 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from descheduler.cli.ending.errors import CommandError
-from descheduler.cli.ending.exit_code import ExitCode, outcome_exit_code, plan_exit_code, stopped_exit_code
-from descheduler.cli.ending.known_errors import run_exit_code
+from descheduler.cli.ending.exit_code import (
+    CommandError,
+    ExitCode,
+    outcome_exit_code,
+    plan_exit_code,
+    stopped_exit_code,
+)
+from descheduler.cli.ending.explaining import run_exit_code
 from descheduler.cli.flags.lazy_options import LazyOptions
 from descheduler.cli.flags.room import RoomFlags
 from descheduler.cli.inputs import dump_paths, load_policy_file, log_policy, log_snapshot
@@ -119,8 +124,8 @@ def _run_on_dump(policy: Policy, flags: RunFlags, record: RunRecord, watch: Watc
     from descheduler.cycle.deciding.beyond_limits import with_beyond_in_time
     from descheduler.cycle.deciding.decide import decide, decide_again
     from descheduler.cycle.deciding.round import Round, RunSetting
-    from descheduler.cycle.jobs_left_out import OF_DRY_RUN, jobs_left_out
     from descheduler.cycle.request import Landings, snapshot_request
+    from descheduler.eviction.migration_controller.profiles import OF_DRY_RUN, jobs_left_out
 
     record.is_dry = True
     observer = record.observer

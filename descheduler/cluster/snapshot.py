@@ -17,7 +17,7 @@ from descheduler.model.groups.volcano import JOB_KIND
 from descheduler.model.groups.workloads import PodRevision, Workload
 from descheduler.model.koordinator.devices import Device
 from descheduler.model.koordinator.gang_settings import PodGroup
-from descheduler.model.koordinator.migration_job import MigrationJob
+from descheduler.model.koordinator.migration_job import MIGRATION_JOB_KIND, MigrationJob
 from descheduler.model.koordinator.node_metric import NODE_METRIC_KIND, NodeMetric
 from descheduler.model.koordinator.node_topology import NODE_TOPOLOGY_KIND, NodeTopology
 from descheduler.model.koordinator.reservation import Reservation
@@ -104,7 +104,7 @@ class Snapshot:
         JOB_KIND,
     )
     revisions: Mapping[tuple[str, str], PodRevision] = _view(_by_namespace_and_name, "ControllerRevision.apps")
-    migration_jobs: tuple[MigrationJob, ...] = _view(_in_order, "PodMigrationJob.scheduling.koordinator.sh")
+    migration_jobs: tuple[MigrationJob, ...] = _view(_in_order, MIGRATION_JOB_KIND)
     reservations: tuple[Reservation, ...] = _view(_in_order, "Reservation.scheduling.koordinator.sh")
     devices: Mapping[str, Device] = _view(_by_name, "Device.scheduling.koordinator.sh")
     volumes: Mapping[str, PersistentVolume] = _view(_by_name, "PersistentVolume")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from descheduler.eviction.answers import Answers
+from descheduler.eviction.background import Answers
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.moves import Move
 from descheduler.plan.outcome import Outcome, OutcomeCode

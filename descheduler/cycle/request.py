@@ -11,6 +11,7 @@ from descheduler.cluster.kind import TRACES_OF_SCHEDULERS
 from descheduler.cluster.request import SnapshotRequest
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.eviction.placement_verification.placement_verification import landing_needs
+from descheduler.model.koordinator.migration_job import MIGRATION_JOB_KIND
 from descheduler.model.koordinator.node_metric import NODE_METRIC_KIND
 from descheduler.policy.plugin import Needs, Registry
 from descheduler.policy.priority_thresholds import threshold_of
@@ -18,7 +19,6 @@ from descheduler.policy.types import Policy
 
 __all__ = ["Landings", "dumped_annotations", "snapshot_request"]
 
-_JOB_KIND = "PodMigrationJob.scheduling.koordinator.sh"
 _ALWAYS_READ = frozenset({"Node", "Pod"})
 
 
@@ -57,7 +57,7 @@ _WANTED: Mapping[Landings, Callable[[], Needs]] = {
     Landings.ASSESSED: lambda: landing_needs(owners=False) | Needs(pod_templates=True),
     Landings.EXPLAINED: lambda: (
         landing_needs(owners=True)
-        | Needs(frozenset({"PodDisruptionBudget.policy", NODE_METRIC_KIND, _JOB_KIND}), pod_templates=True)
+        | Needs(frozenset({"PodDisruptionBudget.policy", NODE_METRIC_KIND, MIGRATION_JOB_KIND}), pod_templates=True)
     ),
 }
 

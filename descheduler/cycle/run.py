@@ -19,15 +19,14 @@ from descheduler.cluster.snapshot import Snapshot, SnapshotError
 from descheduler.cycle.deciding.beyond_limits import with_beyond_in_time
 from descheduler.cycle.deciding.round import DecideAgain, Round, RunSetting
 from descheduler.cycle.guards import StopCause, decide_in_time, find_guard, take_lease
-from descheduler.cycle.jobs_left_out import OF_APPLY, OF_DRY_RUN, jobs_left_out
 from descheduler.cycle.options import MOST_ASSESSED, ConnectionOptions, RunOptions, RunResult
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.cycle.reading import read_cluster
 from descheduler.cycle.recent_moves import with_moves
 from descheduler.cycle.request import Landings, snapshot_request
 from descheduler.documents.problems import PolicyError
-from descheduler.eviction.answers import Answers
-from descheduler.eviction.migration_controller.profiles import is_dry
+from descheduler.eviction.background import Answers
+from descheduler.eviction.migration_controller.profiles import OF_APPLY, OF_DRY_RUN, is_dry, jobs_left_out
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.moves import Move, Refusal
 from descheduler.plan.run_memory import NO_MEMORY, RunMemory
@@ -295,7 +294,7 @@ def _keep_status(
         return ()
     # Dry runs on a dump must not pay for the edge to the API server.
     from descheduler.cycle.live.status_keeping import keep_status, status_store
-    from descheduler.report.outcome.status import make_summary
+    from descheduler.report.outcome.status_document import make_summary
 
     make = partial(
         make_summary,

@@ -1,7 +1,8 @@
 """The one walk over the events of a YAML parser; what becomes of them is for derived classes to say.
 
 Values are built from events, and no Python object is constructed from a tag. Nesting, aliases and numbers of values are
-checked before anything recursive sees them. Scalars and merges mean what `sigs.k8s.io/yaml` takes them for.
+checked before anything recursive sees them. Scalars and merges mean what `sigs.k8s.io/yaml` takes them for. Plain
+values of documents of any length are built an object at a time.
 """
 
 from __future__ import annotations
@@ -16,11 +17,10 @@ import yaml
 from descheduler.documents.document import DocumentError, Mark
 from descheduler.documents.yaml_scalars import Scalar, ScalarError, key_text, resolve_plain, resolve_tagged
 
-__all__ = ["ByteStream", "YamlBuilder", "YamlLimits", "mark_of", "syntax_message"]
+__all__ = ["ByteStream", "Value", "YamlBuilder", "YamlLimits", "YamlReader", "mark_of", "syntax_message"]
 
 ValueT = TypeVar("ValueT")
 MemberT = TypeVar("MemberT")
-
 # The C parser is ten times faster; the two agree on everything but the wording of errors.
 _LOADER: type[yaml.SafeLoader] | type[yaml.CSafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _MAX_CACHED = 10_000
@@ -230,3 +230,40 @@ def syntax_message(error: yaml.MarkedYAMLError, line: str) -> str:
     if "\t" in line[: len(line) - len(line.lstrip())]:
         return f"not YAML: {message}; the line is indented with a tab, use spaces"
     return f"not YAML: {message}"
+
+
+Value = None | bool | int | float | str | list["Value"] | dict[str, "Value"]
+_MOST = 1_000_000
+"""Values of one object; those of Kubernetes hold thousands."""
+_LIMITS = YamlLimits(
+    depth=200, values=_MOST, repeated=_MOST, kept=_MOST, too_many=f"one object holds more than {_MOST} values"
+)
+
+
+class YamlReader(YamlBuilder[Value, Value]):
+    """Values as JSON has them, without places. `start_object` is called before each object."""
+
+    def __init__(self, stream: ByteStream) -> None:
+        super().__init__(stream, _LIMITS)
+
+    def make_scalar(self, value: Scalar, event: yaml.ScalarEvent) -> Value:
+        """`value` itself."""
+        return value
+
+    def make_list(self, items: list[Value], start: yaml.Event) -> Value:
+        """`items` themselves."""
+        return items
+
+    def make_member(self, key: yaml.Event, value: Value) -> Value:
+        """`value` itself."""
+        return value
+
+    def make_object(
+        self, members: dict[str, Value], duplicates: Sequence[tuple[str, yaml.Event]], start: yaml.Event
+    ) -> Value:
+        """`members` themselves."""
+        return members
+
+    def content(self, value: Value) -> Value:
+        """`value` itself."""
+        return value

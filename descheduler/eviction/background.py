@@ -1,4 +1,4 @@
-"""Evictions that another controller carries out, such as the evacuation of a virtual machine.
+"""What the eviction API answered or is known to answer, and evictions that another controller carries out.
 
 Follows kubernetes-sigs/descheduler 0.36 `pkg/descheduler/evictions/evictions.go`: the API's refusal says that they have
 begun, they count against the limits, and no plugin requests them again.
@@ -6,12 +6,15 @@ begun, they count against the limits, and no plugin requests them again.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+import msgspec
+
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.eviction.answers import Answers
 from descheduler.eviction.undo import NOTHING_DONE, Undo
 from descheduler.model.pod import EVICTION_IN_PROGRESS_ANNOTATION, REQUEST_EVICT_ONLY_ANNOTATION, Pod
 
-__all__ = ["BackgroundEvictions"]
+__all__ = ["BACKGROUND_TEXT", "Answers", "BackgroundEvictions", "EvictionAnswer"]
 
 
 class BackgroundEvictions:
@@ -60,3 +63,23 @@ def _may_run_in_background(pod: Pod) -> bool:
 
 def _is_in_progress(pod: Pod) -> bool:
     return EVICTION_IN_PROGRESS_ANNOTATION in pod.annotations and _may_run_in_background(pod) and not pod.is_terminal
+
+
+BACKGROUND_TEXT = "Eviction triggered evacuation"
+"""What a refusal says when another controller has taken the eviction over (KubeVirt's wording)."""
+
+
+class EvictionAnswer(msgspec.Struct, frozen=True):
+    """A refusal of the eviction API; `code` 0 stands for an error without an HTTP status."""
+
+    code: int
+    message: str
+
+    @property
+    def starts_background_eviction(self) -> bool:
+        """Whether the refusal says that another controller has taken the eviction over."""
+        return self.code == 429 and BACKGROUND_TEXT in self.message
+
+
+Answers = Mapping[str, EvictionAnswer]
+"""`namespace/name` → the refusal; every pod not named is evicted."""

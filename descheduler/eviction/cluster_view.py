@@ -1,10 +1,15 @@
-"""The snapshot plus the moves booked so far: what strategies and fit checks look at within a cycle."""
+"""The snapshot plus the moves booked so far: what strategies and fit checks look at within a cycle.
+
+Limits can be a percentage of the pods that there are.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
+
+import msgspec
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.undo import NOTHING_DONE, Undo, undo_all
@@ -13,7 +18,7 @@ from descheduler.model.pod import Pod
 from descheduler.model.selection.labels import LabelSelector
 from descheduler.plan.moves import Move
 
-__all__ = ["ClusterView", "NodeChange", "PriorMoves"]
+__all__ = ["NO_PODS", "ClusterCounts", "ClusterView", "NodeChange", "PriorMoves", "count_pods", "pods_for"]
 
 
 class PriorMoves:
@@ -178,3 +183,29 @@ class ClusterView:
         for pod in pods:
             for uid in {owner.uid for owner in pod.owners}:
                 self._gone_by_owner[uid] += number
+
+
+class ClusterCounts(msgspec.Struct, frozen=True):
+    """Pods that have not finished: in the cluster, by the node that they are bound to, and by namespace."""
+
+    total: int = 0
+    by_node: Mapping[str, int] = msgspec.field(default_factory=dict)
+    by_namespace: Mapping[str, int] = msgspec.field(default_factory=dict)
+
+
+NO_PODS = ClusterCounts()
+
+
+def count_pods(snapshot: Snapshot) -> ClusterCounts:
+    """The pods of `snapshot` that are neither Succeeded nor Failed, whether they can be evicted or not."""
+    pods = [pod for pod in snapshot.pods if not pod.is_terminal]
+    return ClusterCounts(
+        total=len(pods),
+        by_node=Counter(pod.node_name for pod in pods if pod.node_name),
+        by_namespace=Counter(pod.namespace for pod in pods),
+    )
+
+
+def pods_for(limits: Iterable[int | str | None], snapshot: Snapshot) -> ClusterCounts:
+    """The counts that `limits` need: none where all of them are numbers."""
+    return count_pods(snapshot) if any(isinstance(limit, str) for limit in limits) else NO_PODS

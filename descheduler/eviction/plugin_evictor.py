@@ -123,7 +123,8 @@ class PluginEvictor:
         mates = self._evictor.mates_of(bundle)
         if not mates:
             return self._evictor.request(bundle)
-        whole = bundle.with_mates(mates, f"has to leave together with {_names(bundle)}, which is of the same gang")
+        names = ", ".join(pod.key for pod in bundle.pods)
+        whole = bundle.with_mates(mates, f"has to leave together with {names}, which is of the same gang")
         return self._evictor.request_whole(whole, self._first_refusal(mates))
 
     def _bundle(self, candidates: Iterable[Candidate]) -> Bundle:
@@ -178,7 +179,3 @@ class PluginEvictor:
         """Notes the refusal of a candidate."""
         self.keep(candidate, verdict, reason if isinstance(reason, str) else reason(candidate))
         return False
-
-
-def _names(bundle: Bundle) -> str:
-    return ", ".join(pod.key for pod in bundle.pods)

@@ -1,4 +1,4 @@
-"""The entry to explanations: a question in, the document `Explanation` out."""
+"""The entry to explanations: a question in, by whom pods are placed, and the document `Explanation` out."""
 
 from __future__ import annotations
 
@@ -6,16 +6,22 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
 import msgspec
+from msgspec.structs import replace
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.cycle.deciding.round import RunSetting
 from descheduler.documents.fields import Fields
+from descheduler.eviction.placement_verification.placement_verification import scheduling_settings, verification_args
 from descheduler.eviction.placement_verification.scheduling_settings import SchedulingSettings
 from descheduler.explanation.asked import Inquiry, explained_by
+from descheduler.model.kube_version import KubeVersion
 from descheduler.model.text.printable import printable
+from descheduler.placement.plugins.table import PLUGINS
+from descheduler.placement.schedulers.configured import load_configuration
 from descheduler.policy.types import Policy
 from descheduler.report.document import API_VERSION, ApiVersion, PolicyIdentity, SnapshotIdentity
 from descheduler.report.formats.render import TabledDocument
@@ -24,7 +30,7 @@ from descheduler.report.subjects import SUBJECTS, Subject, types_of
 from descheduler.report.tables.head_line import cluster_part, policy_part, time_part
 from descheduler.report.tables.table_style import TableStyle
 
-__all__ = ["Explanation", "explain", "explanation_type"]
+__all__ = ["Explanation", "explain", "explanation_type", "settings_for"]
 
 _WIDTH, _INDENT = 116, "    "
 _OTHER_FIELDS = """
@@ -126,3 +132,34 @@ def explain(
         ),
         **fields,
     )
+
+
+def settings_for(
+    policy: Policy | None,
+    *,
+    configuration_file: Path | None = None,
+    version: KubeVersion | None = None,
+    cluster_version: KubeVersion | None = None,
+) -> SchedulingSettings:
+    """What the operator says, else what PlacementVerification says in the first profile that runs it.
+
+    Without both it is kube-scheduler as it comes, of the version of the cluster or else the newest one. Raises
+    PolicyError for a configuration that cannot be read.
+    """
+    settings = _of_policy(policy, cluster_version) or SchedulingSettings(version=cluster_version or KubeVersion())
+    if version is not None:
+        settings = replace(settings, version=version)
+    if configuration_file is None:
+        return settings
+    configuration = load_configuration(configuration_file, settings.version, PLUGINS)
+    return replace(settings, configuration=configuration)
+
+
+def _of_policy(policy: Policy | None, cluster_version: KubeVersion | None) -> SchedulingSettings | None:
+    if policy is None:
+        return None
+    for profile in policy.profiles:
+        args = verification_args(profile)
+        if args is not None:
+            return scheduling_settings(args, policy.scheduler_files, cluster_version)
+    return None

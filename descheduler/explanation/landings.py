@@ -12,9 +12,7 @@ from descheduler.documents.fields import Fields
 from descheduler.placement.landings.landing import Landing, LandingVerdict
 from descheduler.report.plan.document import LandingCause, LandingWord, PlannedAllocation, ReturnsWord
 from descheduler.report.plan.landings import planned_allocations
-from descheduler.report.tables.conditions import marked
 from descheduler.report.tables.table_style import TableStyle
-from descheduler.report.tables.targets import NO_NEW_POD
 
 __all__ = [
     "ExplainedLanding",
@@ -23,7 +21,6 @@ __all__ = [
     "explained_landing",
     "landing_lines",
     "landing_message",
-    "target_text",
     "verdict_word",
 ]
 
@@ -168,23 +165,6 @@ _COUNTED: dict[LandingWord | None, str] = {
     "no": "would stay pending",
     None: "not created",
 }
-
-
-def target_text(landing: LandingWord | None, node: str | None) -> str:
-    """The node of a replacement: `~` marks a likely one, `(if)` one under a condition; or what becomes of it."""
-    match landing:
-        case None:
-            return NO_NEW_POD
-        case "no":
-            return "pending"
-        case "unknown":
-            return "unknown"
-        case "likely":
-            return f"~{node}"
-        case "lands_if":
-            return marked(node or "")
-        case _:
-            return node or ""
 
 
 def landing_lines(counts: Sequence[LandingCount], causes: Sequence[LandingCause], style: TableStyle) -> Iterator[str]:

@@ -10,19 +10,13 @@ from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.placement_verification.scheduling_settings import SchedulingSettings
 from descheduler.model.held_room import NOTHING_HELD, HeldRooms
 from descheduler.model.pod import Pod
-from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerConfiguration
 from descheduler.placement.landings.landing import Landing
 from descheduler.placement.landings.openings import EarlyRooms
 from descheduler.placement.prover import LandingProver
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 from descheduler.plan.moves import Move, PodIdentity, identity_of
 
-__all__ = ["MovedCluster", "configuration_of"]
-
-
-def configuration_of(settings: SchedulingSettings) -> SchedulerConfiguration:
-    """The configuration that `settings` name, with a profile for each of their schedulers."""
-    return settings.resolved()
+__all__ = ["MovedCluster"]
 
 
 class MovedCluster:
@@ -42,7 +36,7 @@ class MovedCluster:
         books_likely: bool = False,
         held: Mapping[PodIdentity, Move] | None = None,
     ) -> None:
-        self.configuration = configuration_of(settings)
+        self.configuration = settings.resolved()
         self._prover = LandingProver(
             snapshot, configuration=self.configuration, version=settings.version, books_likely=books_likely, now=now
         )

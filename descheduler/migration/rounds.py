@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Protocol
 
 from msgspec.structs import replace
 
-from descheduler.eviction.answers import BACKGROUND_TEXT, Answers, EvictionAnswer
+from descheduler.eviction.background import BACKGROUND_TEXT, Answers, EvictionAnswer
 from descheduler.migration.dispatch.limits import LimitLedger
 from descheduler.migration.dispatch.surroundings import Surroundings
 from descheduler.migration.ports import EvictPort
 from descheduler.migration.roads.plain import execute
 from descheduler.migration.settings import DispatchSettings
-from descheduler.model.held_room import HeldRoom
 from descheduler.model.pod import REQUEST_EVICT_ONLY_ANNOTATION
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.moves import Move
@@ -164,9 +163,9 @@ def _planned(move: Move, settings: DispatchSettings) -> PlannedEviction:
         controller=pod.controller,
         labels=pod.labels,
         held_on=move.held_on,
-        rooms=tuple(_planned_room(room) for room in move.rooms if not room.pod.node_name),
+        rooms=tuple(
+            PlannedRoom(room.pod.namespace, room.pod.name, room.pod.uid, room.node)
+            for room in move.rooms
+            if not room.pod.node_name
+        ),
     )
-
-
-def _planned_room(room: HeldRoom) -> PlannedRoom:
-    return PlannedRoom(room.pod.namespace, room.pod.name, room.pod.uid, room.node)

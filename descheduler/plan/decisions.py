@@ -10,7 +10,6 @@ import msgspec
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.documents.fields import Fields
-from descheduler.plan.beyond_limits import NOTHING_BEYOND, BeyondLimits
 from descheduler.plan.facts import PluginFacts
 from descheduler.plan.moves import Move, Refusal
 from descheduler.plan.run_memory import NO_MEMORY, RunMemory
@@ -19,7 +18,24 @@ from descheduler.policy.types import Policy
 if TYPE_CHECKING:  # a plan without landings must not pay for numpy
     from descheduler.placement.landings.landing import JointVerdict
 
-__all__ = ["BACKGROUND", "SUCCESS", "Decisions", "Failure"]
+__all__ = ["BACKGROUND", "NOTHING_BEYOND", "SUCCESS", "BeyondLimits", "Decisions", "Failure"]
+
+
+class BeyondLimits(msgspec.Struct, frozen=True):
+    """What planning on without the limits that stopped plugins came to.
+
+    `cut_off` has an entry a pod that would be evicted without them, and names the limit that blocks it;
+    `refusals` are of pods that stay without them as well. Not `is_whole` when planning ended before all was asked for.
+    """
+
+    cut_off: tuple[Refusal, ...] = ()
+    refusals: tuple[Refusal, ...] = ()
+    is_whole: bool = True
+
+
+NOTHING_BEYOND = BeyondLimits()
+"""Of a run that no limit stopped."""
+
 
 SUCCESS, BACKGROUND = "success", "background"
 """Answers to requests that were granted; those to all others are reason codes."""

@@ -15,7 +15,7 @@ from descheduler.model.pod import Pod
 from descheduler.plan.facts import PluginFacts
 from descheduler.planner.args import MigrationPlannerArgs, PlannerObjective
 from descheduler.planner.search.last_plan import PlannedTargets, read_targets, written_targets
-from descheduler.strategies.shared.pod_state import FINISHED
+from descheduler.strategies.shared.pods import FINISHED
 
 if TYPE_CHECKING:  # the solver takes longer to import than validating a policy may
     from descheduler.planner.objectives.cluster_objective import ClusterObjective

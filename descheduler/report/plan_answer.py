@@ -25,10 +25,10 @@ from descheduler.report.plan.goal import BlockedNode, PendingPod
 from descheduler.report.plan.workloads import PlannedWorkload
 from descheduler.report.subjects import SUBJECTS
 from descheduler.report.tables.columns import Row
-from descheduler.report.tables.conditions import condition_table
 from descheduler.report.tables.head_line import cluster_part, policy_part, time_part
 from descheduler.report.tables.plan_table import move_target, node_table
 from descheduler.report.tables.table_style import TableStyle
+from descheduler.report.tables.targets import condition_table
 
 __all__ = ["ANSWERED", "PlanAnswer", "answer_of"]
 

@@ -18,8 +18,7 @@ from descheduler.plan.run_memory import RunMemory
 from descheduler.report.simulation_document import ClusterFigures, Ending, SimulatedCycle, SimulatedMove, Utilization
 from descheduler.simulation.arrivals import Successor
 from descheduler.simulation.carrying_out import CarriedOut, carried_out, undecided_pods
-from descheduler.simulation.endings import ending_of
-from descheduler.simulation.repetition import Found, found_by
+from descheduler.simulation.endings import Found, ending_of, found_by
 
 __all__ = ["Course", "Decide", "run_cycles"]
 

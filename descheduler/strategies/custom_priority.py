@@ -27,10 +27,9 @@ from descheduler.policy.shared_args import (
     one_of,
 )
 from descheduler.strategies.framework import StrategyError
-from descheduler.strategies.shared.container_request import container_request
-from descheduler.strategies.shared.plugin_state import NO_NODE, PAUSED, not_selected
+from descheduler.strategies.shared.koordinator import NO_NODE, PAUSED, PodSelector, container_request, not_selected
 from descheduler.strategies.shared.pod_filter import evictable_pods
-from descheduler.strategies.shared.pod_state import FINISHED
+from descheduler.strategies.shared.pods import FINISHED
 from descheduler.strategies.shared.selection import Selection
 
 if TYPE_CHECKING:
@@ -257,15 +256,6 @@ class ResourcePriority(Args, frozen=True):
     """Read, and without effect, as in Koordinator."""
 
 
-class CustomPriorityPodSelector(Args, frozen=True):
-    """One entry of `podSelectors`."""
-
-    name: str = ""
-    """For the reader."""
-    selector: LabelSelectorArg | None = None
-    """Labels of the pods; an entry without it does not count."""
-
-
 class CustomPriorityArgs(Args, frozen=True):
     """Arguments of CustomPriority.
 
@@ -280,7 +270,7 @@ class CustomPriorityArgs(Args, frozen=True):
     """Only pods of these namespaces are examined."""
     node_selector: LabelSelectorArg | None = None
     """Only these nodes are looked at, as the nodes that pods leave and as those that take them."""
-    pod_selectors: tuple[CustomPriorityPodSelector, ...] = ()
+    pod_selectors: tuple[PodSelector, ...] = ()
     """Only pods with the labels of one of these are examined; all pods when empty."""
     node_fit: bool = True
     """Whether a node must match node selector, required affinity, taints and requests of a pod to count for it."""

@@ -26,9 +26,9 @@ from descheduler.policy.shared_args import (
     check_selector,
     compile_selector,
 )
-from descheduler.strategies.shared.plugin_state import NO_NODE, PAUSED, not_selected
+from descheduler.strategies.shared.koordinator import NO_NODE, PAUSED, not_selected
 from descheduler.strategies.shared.pod_filter import evictable_pods
-from descheduler.strategies.shared.pod_state import FINISHED
+from descheduler.strategies.shared.pods import FINISHED
 from descheduler.strategies.shared.rules import Match, Rule
 from descheduler.strategies.shared.selection import Selection
 

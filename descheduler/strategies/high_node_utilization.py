@@ -34,7 +34,7 @@ from descheduler.strategies.node_utilization.classify import (
 from descheduler.strategies.node_utilization.eviction import Destinations, NodeRelief, Relief
 from descheduler.strategies.node_utilization.levels import Thresholds
 from descheduler.strategies.node_utilization.usage import RequestedUsage, resources_in_play
-from descheduler.strategies.shared.pod_state import FINISHED
+from descheduler.strategies.shared.pods import FINISHED
 
 __all__ = ["HighNodeUtilization", "HighNodeUtilizationArgs", "validate_args"]
 

@@ -42,7 +42,7 @@ from descheduler.strategies.node_utilization.sampled_usage import (
     metrics_needs,
 )
 from descheduler.strategies.node_utilization.usage import RequestedUsage
-from descheduler.strategies.shared.plugin_state import NO_NODE, not_selected
+from descheduler.strategies.shared.koordinator import NO_NODE, not_selected
 
 __all__ = ["LoadAware", "LoadAwareArgs", "needs", "samples", "samples_address", "validate_args"]
 

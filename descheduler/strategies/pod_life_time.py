@@ -11,22 +11,10 @@ from descheduler.model.node import Node
 from descheduler.model.pod import Pod, PodCondition
 from descheduler.model.verdict import EvictionLimit
 from descheduler.policy.plugin import ArgsProblem, Needs
-from descheduler.policy.shared_args import (
-    Args,
-    Int32,
-    LabelSelectorArg,
-    Namespaces,
-    UInt,
-    check_in,
-    check_namespaces,
-    check_selector,
-    one_of,
-)
+from descheduler.policy.shared_args import Args, Int32, UInt, check_in, one_of
 from descheduler.strategies.framework import StrategyError
-from descheduler.strategies.shared.pod_age import age_seconds, age_words
-from descheduler.strategies.shared.pod_filter import pod_filter
-from descheduler.strategies.shared.pod_order import sort_oldest_first
-from descheduler.strategies.shared.pod_state import exit_codes, reasons
+from descheduler.strategies.shared.pod_filter import PodFilterArgs, pod_filter
+from descheduler.strategies.shared.pods import age_seconds, age_words, exit_codes, reasons, sort_oldest_first
 from descheduler.strategies.shared.rules import Bound, Match, Rule, found
 from descheduler.strategies.shared.selection import SelectedByState, Selection
 
@@ -78,16 +66,12 @@ class ConditionFilter(Args, frozen=True):
     """Least number of whole seconds since the condition changed."""
 
 
-class PodLifeTimeArgs(Args, frozen=True):
+class PodLifeTimeArgs(PodFilterArgs, frozen=True):
     """Arguments of PodLifeTime; the categories that are given are ANDed.
 
     Source: kubernetes-sigs/descheduler 0.36 `pkg/framework/plugins/podlifetime/types.go`.
     """
 
-    namespaces: Namespaces | None = None
-    """Only pods of these namespaces are examined."""
-    label_selector: LabelSelectorArg | None = None
-    """Only pods with these labels are examined."""
     owner_kinds: OwnerKinds | None = None
     """Kinds of owners that pods must, or must not, have."""
     max_pod_life_time_seconds: UInt | None = None
@@ -111,7 +95,7 @@ def needs(args: PodLifeTimeArgs) -> Needs:
 
 def validate_args(args: PodLifeTimeArgs) -> list[ArgsProblem]:
     """Problems of `args`: contradictory lists, unknown states, empty conditions, or nothing to select by."""
-    problems = [*check_namespaces(args.namespaces), *check_selector("labelSelector", args.label_selector)]
+    problems = args.filter_problems()
     if args.owner_kinds and args.owner_kinds.include and args.owner_kinds.exclude:
         problems.append(ArgsProblem(("ownerKinds",), "include and exclude are both given; keep one of them"))
     problems += check_in("states", args.states, _STATES)

@@ -14,12 +14,11 @@ from descheduler.model.pod import Owner, Pod
 from descheduler.plan.facts import NearestValue, PluginFacts
 from descheduler.policy.plugin import ArgsProblem
 from descheduler.policy.shared_args import Args, Namespaces, check_namespaces
-from descheduler.strategies.shared.eviction_loop import evict_from_node
 from descheduler.strategies.shared.node_selection import NodeSelection
 from descheduler.strategies.shared.pod_filter import pod_filter
-from descheduler.strategies.shared.pod_state import FINISHED
+from descheduler.strategies.shared.pods import FINISHED
 from descheduler.strategies.shared.rules import Match, Rule
-from descheduler.strategies.shared.selection import Selection, facts_of
+from descheduler.strategies.shared.selection import Selection, evict_from_node, facts_of
 
 __all__ = ["RemoveDuplicates", "RemoveDuplicatesArgs", "validate_args"]
 _EVEN_SPREAD = "evenSpread"

@@ -11,37 +11,23 @@ from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.policy.plugin import ArgsProblem
-from descheduler.policy.shared_args import (
-    Args,
-    Int32,
-    LabelSelectorArg,
-    Namespaces,
-    UInt,
-    check_namespaces,
-    check_selector,
-)
-from descheduler.strategies.shared.eviction_loop import evict_from_node
-from descheduler.strategies.shared.pod_age import LONGEST_AGE_SECONDS, age_seconds, age_words
-from descheduler.strategies.shared.pod_filter import pod_filter
-from descheduler.strategies.shared.pod_state import exit_codes, reasons
+from descheduler.policy.shared_args import Int32, UInt
+from descheduler.strategies.shared.pod_filter import PodFilterArgs, pod_filter
+from descheduler.strategies.shared.pods import LONGEST_AGE_SECONDS, age_seconds, age_words, exit_codes, reasons
 from descheduler.strategies.shared.rules import Bound, Match, Rule
-from descheduler.strategies.shared.selection import SelectedByState, Selection
+from descheduler.strategies.shared.selection import SelectedByState, Selection, evict_from_node
 
 __all__ = ["RemoveFailedPods", "RemoveFailedPodsArgs", "default_args", "validate_args"]
 
 _DEFAULT_MIN_POD_LIFETIME_SECONDS = 3600
 
 
-class RemoveFailedPodsArgs(Args, frozen=True):
+class RemoveFailedPodsArgs(PodFilterArgs, frozen=True):
     """Arguments of RemoveFailedPods.
 
     Source: kubernetes-sigs/descheduler 0.36 `pkg/framework/plugins/removefailedpods/types.go`.
     """
 
-    namespaces: Namespaces | None = None
-    """Only pods of these namespaces are examined."""
-    label_selector: LabelSelectorArg | None = None
-    """Only pods with these labels are examined."""
     exclude_owner_kinds: tuple[str, ...] = ()
     """Pods with an owner of these kinds are not evicted."""
     min_pod_lifetime_seconds: UInt | None = None
@@ -56,7 +42,7 @@ class RemoveFailedPodsArgs(Args, frozen=True):
 
 def validate_args(args: RemoveFailedPodsArgs) -> list[ArgsProblem]:
     """Problems of the namespaces and the label selector."""
-    return [*check_namespaces(args.namespaces), *check_selector("labelSelector", args.label_selector)]
+    return args.filter_problems()
 
 
 def default_args(args: RemoveFailedPodsArgs) -> RemoveFailedPodsArgs:

@@ -10,37 +10,23 @@ from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted
 from descheduler.policy.plugin import ArgsProblem
-from descheduler.policy.shared_args import (
-    Args,
-    Int32,
-    LabelSelectorArg,
-    Namespaces,
-    check_in,
-    check_namespaces,
-    check_selector,
-    one_of,
-)
-from descheduler.strategies.shared.eviction_loop import evict_from_node
-from descheduler.strategies.shared.pod_filter import pod_filter
-from descheduler.strategies.shared.pod_state import waiting_reasons
+from descheduler.policy.shared_args import Int32, check_in, one_of
+from descheduler.strategies.shared.pod_filter import PodFilterArgs, pod_filter
+from descheduler.strategies.shared.pods import waiting_reasons
 from descheduler.strategies.shared.rules import Bound, Match, Rule
-from descheduler.strategies.shared.selection import SelectedByState, Selection
+from descheduler.strategies.shared.selection import SelectedByState, Selection, evict_from_node
 
 __all__ = ["RemovePodsHavingTooManyRestarts", "RemovePodsHavingTooManyRestartsArgs", "validate_args"]
 
 _STATES = ("Running", "CrashLoopBackOff")
 
 
-class RemovePodsHavingTooManyRestartsArgs(Args, frozen=True):
+class RemovePodsHavingTooManyRestartsArgs(PodFilterArgs, frozen=True):
     """Arguments of RemovePodsHavingTooManyRestarts.
 
     Source: kubernetes-sigs/descheduler 0.36 `pkg/framework/plugins/removepodshavingtoomanyrestarts/types.go`.
     """
 
-    namespaces: Namespaces | None = None
-    """Only pods of these namespaces are examined."""
-    label_selector: LabelSelectorArg | None = None
-    """Only pods with these labels are examined."""
     pod_restart_threshold: Int32 = 0
     """Restarts of all containers together from which a pod is selected; required, at least 1."""
     including_init_containers: bool = False
@@ -51,7 +37,7 @@ class RemovePodsHavingTooManyRestartsArgs(Args, frozen=True):
 
 def validate_args(args: RemovePodsHavingTooManyRestartsArgs) -> list[ArgsProblem]:
     """Problems of `args`; a missing threshold is one, since 0 would select every pod."""
-    problems = [*check_namespaces(args.namespaces), *check_selector("labelSelector", args.label_selector)]
+    problems = args.filter_problems()
     if args.pod_restart_threshold < 1:
         message = f"{args.pod_restart_threshold} is below 1 (restarts); the threshold is required"
         problems.append(ArgsProblem(("podRestartThreshold",), message))

@@ -30,12 +30,10 @@ from descheduler.model.text.duration import later
 from descheduler.model.verdict import Reason, refuse
 from descheduler.plan.facts import PluginFacts
 from descheduler.policy.plugin import ArgsProblem, Needs
-from descheduler.policy.shared_args import Args, LabelSelectorArg, Namespaces, check_namespaces, check_selector
-from descheduler.strategies.shared.eviction_loop import evict_from_node
-from descheduler.strategies.shared.pod_filter import pod_filter
-from descheduler.strategies.shared.pod_state import FINISHED
+from descheduler.strategies.shared.pod_filter import PodFilterArgs, pod_filter
+from descheduler.strategies.shared.pods import FINISHED
 from descheduler.strategies.shared.rules import Match, Rule
-from descheduler.strategies.shared.selection import Selection
+from descheduler.strategies.shared.selection import Selection, evict_from_node
 
 __all__ = ["RemovePodsViolatingDeviceTaints", "RemovePodsViolatingDeviceTaintsArgs", "needs", "validate_args"]
 
@@ -48,16 +46,12 @@ _LONGEST_SECONDS = 10**12
 """What a duration holds of the 64 bits of `tolerationSeconds`, and more than there are before the last instant."""
 
 
-class RemovePodsViolatingDeviceTaintsArgs(Args, frozen=True):
+class RemovePodsViolatingDeviceTaintsArgs(PodFilterArgs, frozen=True):
     """Arguments of RemovePodsViolatingDeviceTaints. Taints are those of ResourceSlices and of DeviceTaintRules.
 
     kubernetes-sigs/descheduler has no such plugin. Taints of devices: Kubernetes enhancement 5055.
     """
 
-    namespaces: Namespaces | None = None
-    """Only pods of these namespaces are examined."""
-    label_selector: LabelSelectorArg | None = None
-    """Only pods with these labels are examined."""
     effects: tuple[str, ...] = ()
     """Effects of taints that count, `NoSchedule` alone when empty. kube-controller-manager deletes the pods on devices
     with a taint of effect `NoExecute`, whatever their budgets allow. With `NoExecute` here they are evicted too, as far
@@ -82,7 +76,7 @@ def validate_args(args: RemovePodsViolatingDeviceTaintsArgs) -> list[ArgsProblem
     ]
     if args.grace_period is not None:
         unknown += _check_grace_period(args, args.grace_period)
-    return [*check_namespaces(args.namespaces), *check_selector("labelSelector", args.label_selector), *unknown]
+    return [*args.filter_problems(), *unknown]
 
 
 def _check_grace_period(args: RemovePodsViolatingDeviceTaintsArgs, period: timedelta) -> Iterator[ArgsProblem]:

@@ -12,10 +12,8 @@ from descheduler.model.pod import Pod
 from descheduler.model.verdict import EvictionLimit
 from descheduler.plan.facts import PluginFacts
 from descheduler.policy.plugin import ArgsProblem
-from descheduler.policy.shared_args import Args, LabelSelectorArg, Namespaces, check_namespaces, check_selector
-from descheduler.strategies.shared.pod_filter import pod_filter
-from descheduler.strategies.shared.pod_order import sort_low_to_high
-from descheduler.strategies.shared.pod_state import FINISHED
+from descheduler.strategies.shared.pod_filter import PodFilterArgs, pod_filter
+from descheduler.strategies.shared.pods import FINISHED, sort_low_to_high
 from descheduler.strategies.shared.rules import Match, Rule, found
 from descheduler.strategies.shared.selection import Selection, facts_of
 
@@ -25,21 +23,16 @@ if TYPE_CHECKING:  # numpy takes longer to import than validating a policy may
 __all__ = ["RemovePodsViolatingInterPodAntiAffinity", "RemovePodsViolatingInterPodAntiAffinityArgs", "validate_args"]
 
 
-class RemovePodsViolatingInterPodAntiAffinityArgs(Args, frozen=True):
+class RemovePodsViolatingInterPodAntiAffinityArgs(PodFilterArgs, frozen=True):
     """Arguments of RemovePodsViolatingInterPodAntiAffinity; both restrict the conflict partners too.
 
     Source: kubernetes-sigs/descheduler 0.36 `pkg/framework/plugins/removepodsviolatinginterpodantiaffinity/types.go`.
     """
 
-    namespaces: Namespaces | None = None
-    """Only pods of these namespaces are examined."""
-    label_selector: LabelSelectorArg | None = None
-    """Only pods with these labels are examined."""
-
 
 def validate_args(args: RemovePodsViolatingInterPodAntiAffinityArgs) -> list[ArgsProblem]:
     """Problems of the namespaces and the label selector."""
-    return [*check_namespaces(args.namespaces), *check_selector("labelSelector", args.label_selector)]
+    return args.filter_problems()
 
 
 class RemovePodsViolatingInterPodAntiAffinity:

@@ -15,12 +15,10 @@ from descheduler.model.selection.affinity import Affinity, NodeMatch, PreferredN
 from descheduler.model.verdict import Reason, refuse
 from descheduler.plan.facts import PluginFacts
 from descheduler.policy.plugin import ArgsProblem
-from descheduler.policy.shared_args import Args, LabelSelectorArg, Namespaces, check_namespaces, check_selector
-from descheduler.strategies.shared.eviction_loop import evict_from_node
-from descheduler.strategies.shared.pod_filter import pod_filter
-from descheduler.strategies.shared.pod_state import FINISHED
+from descheduler.strategies.shared.pod_filter import PodFilterArgs, pod_filter
+from descheduler.strategies.shared.pods import FINISHED
 from descheduler.strategies.shared.rules import Match, Rule, found
-from descheduler.strategies.shared.selection import Selection, facts_of
+from descheduler.strategies.shared.selection import Selection, evict_from_node, facts_of
 
 if TYPE_CHECKING:  # numpy takes longer to import than validating a policy may
     from descheduler.eviction.node_fit import NodeSet
@@ -36,23 +34,19 @@ _NO_MATCH = refuse(
 )
 
 
-class RemovePodsViolatingNodeAffinityArgs(Args, frozen=True):
+class RemovePodsViolatingNodeAffinityArgs(PodFilterArgs, frozen=True):
     """Arguments of RemovePodsViolatingNodeAffinity.
 
     Source: kubernetes-sigs/descheduler 0.36 `pkg/framework/plugins/removepodsviolatingnodeaffinity/types.go`.
     """
 
-    namespaces: Namespaces | None = None
-    """Only pods of these namespaces are examined."""
-    label_selector: LabelSelectorArg | None = None
-    """Only pods with these labels are examined."""
     node_affinity_type: tuple[str, ...] = ()
     """Affinity kinds to look at, in this order. Unknown ones load, and only log an error when the plugin runs."""
 
 
 def validate_args(args: RemovePodsViolatingNodeAffinityArgs) -> list[ArgsProblem]:
     """Problems of `args`; at least one affinity type has to be named, and any name passes."""
-    problems = [*check_namespaces(args.namespaces), *check_selector("labelSelector", args.label_selector)]
+    problems = args.filter_problems()
     if not args.node_affinity_type:
         message = "is empty; name requiredDuringSchedulingIgnoredDuringExecution or its preferred counterpart"
         problems.append(ArgsProblem(("nodeAffinityType",), message))

@@ -13,26 +13,20 @@ from descheduler.model.pod import Pod, PodSpec
 from descheduler.model.selection.taints import NO_SCHEDULE, PREFER_NO_SCHEDULE, Taint, Tolerance
 from descheduler.plan.facts import PluginFacts
 from descheduler.policy.plugin import ArgsProblem
-from descheduler.policy.shared_args import Args, LabelSelectorArg, Namespaces, check_namespaces, check_selector
-from descheduler.strategies.shared.eviction_loop import evict_from_node
-from descheduler.strategies.shared.pod_filter import pod_filter
-from descheduler.strategies.shared.pod_state import FINISHED
+from descheduler.strategies.shared.pod_filter import PodFilterArgs, pod_filter
+from descheduler.strategies.shared.pods import FINISHED
 from descheduler.strategies.shared.rules import Match, Rule
-from descheduler.strategies.shared.selection import Selection
+from descheduler.strategies.shared.selection import Selection, evict_from_node
 
 __all__ = ["RemovePodsViolatingNodeTaints", "RemovePodsViolatingNodeTaintsArgs", "validate_args"]
 
 
-class RemovePodsViolatingNodeTaintsArgs(Args, frozen=True):
+class RemovePodsViolatingNodeTaintsArgs(PodFilterArgs, frozen=True):
     """Arguments of RemovePodsViolatingNodeTaints. A taint is listed as `key` or `key=value`.
 
     Source: kubernetes-sigs/descheduler 0.36 `pkg/framework/plugins/removepodsviolatingnodetaints/types.go`.
     """
 
-    namespaces: Namespaces | None = None
-    """Only pods of these namespaces are examined."""
-    label_selector: LabelSelectorArg | None = None
-    """Only pods with these labels are examined."""
     include_prefer_no_schedule: bool = False
     """Whether taints of effect `PreferNoSchedule` count too."""
     excluded_taints: tuple[str, ...] = ()
@@ -43,7 +37,7 @@ class RemovePodsViolatingNodeTaintsArgs(Args, frozen=True):
 
 def validate_args(args: RemovePodsViolatingNodeTaintsArgs) -> list[ArgsProblem]:
     """Problems of `args`; taints may be included or excluded, not both."""
-    problems = [*check_namespaces(args.namespaces), *check_selector("labelSelector", args.label_selector)]
+    problems = args.filter_problems()
     if args.included_taints and args.excluded_taints:
         problems.append(ArgsProblem(("includedTaints",), "cannot be used with excludedTaints; keep one of them"))
     return problems

@@ -28,8 +28,7 @@ from descheduler.strategies.node_utilization.sampled_usage import (
     check_metrics,
     metrics_needs,
 )
-from descheduler.strategies.shared.pod_order import sort_low_to_high
-from descheduler.strategies.shared.pod_state import FINISHED
+from descheduler.strategies.shared.pods import FINISHED, sort_low_to_high
 
 __all__ = [
     "LOW_NODE_UTILIZATION",

@@ -31,10 +31,9 @@ from descheduler.policy.shared_args import (
     compile_selector,
     one_of,
 )
-from descheduler.strategies.shared.container_request import container_request
-from descheduler.strategies.shared.plugin_state import NO_NODE, PAUSED, not_selected
+from descheduler.strategies.shared.koordinator import NO_NODE, PAUSED, PodSelector, container_request, not_selected
 from descheduler.strategies.shared.pod_filter import evictable_pods
-from descheduler.strategies.shared.pod_state import FINISHED
+from descheduler.strategies.shared.pods import FINISHED
 from descheduler.strategies.shared.selection import Selection
 
 __all__ = ["ScaleDownBinPack", "ScaleDownBinPackArgs", "weights_of"]
@@ -214,15 +213,6 @@ def _place(pod: Pod, weights: Mapping[str, float]) -> tuple[float, float, str, s
     return -size, -created_at, pod.namespace, pod.name
 
 
-class ScaleDownBinPackPodSelector(Args, frozen=True):
-    """One entry of `podSelectors`."""
-
-    name: str = ""
-    """For the reader."""
-    selector: LabelSelectorArg | None = None
-    """Labels of the pods; an entry without it does not count."""
-
-
 class ScaleDownBinPackArgs(Args, frozen=True):
     """Arguments of ScaleDownBinPack.
 
@@ -239,7 +229,7 @@ class ScaleDownBinPackArgs(Args, frozen=True):
     pods that it ranks, rounded down, and at least 1."""
     node_selector: LabelSelectorArg | None = None
     """Only pods of these nodes are examined."""
-    pod_selectors: tuple[ScaleDownBinPackPodSelector, ...] = ()
+    pod_selectors: tuple[PodSelector, ...] = ()
     """Only pods with the labels of one of these are ranked; all pods when empty."""
     evictable_namespaces: Namespaces | None = None
     """Only pods of these namespaces are ranked; `include` or `exclude`."""

@@ -6,16 +6,17 @@ import logging
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from descheduler.placement.landings.landing import Landing, LandingVerdict
 from descheduler.telemetry.logging import fields, log_event
 
 if TYPE_CHECKING:
-    from descheduler.placement.landings.landing import Landing
     from descheduler.plan.outcome import Outcome
     from descheduler.plan.planned import PlannedEviction
 
 __all__ = ["log_cluster", "log_doubt", "log_eviction", "log_missing_events", "log_overload", "log_skipped"]
 
 _logger = logging.getLogger(__name__)
+_WITHOUT_NODE = {LandingVerdict.NO: "pending", LandingVerdict.UNKNOWN: "unknown"}
 
 
 def log_cluster(context: str, server: str) -> None:
@@ -60,10 +61,9 @@ def _facts(eviction: PlannedEviction) -> Mapping[str, object]:
 
 def _target(landing: Landing) -> str:
     """The node that is expected for the replacement, else what is expected instead."""
-    verdict = str(landing.verdict.value)
     if not landing.replacement.answer.is_created:
         return "none"
-    return landing.node or {"no": "pending", "unknown": "unknown"}.get(verdict, "none")
+    return landing.node or _WITHOUT_NODE.get(landing.verdict, "none")
 
 
 def log_doubt(eviction: PlannedEviction, why: str, at_most_seconds: float) -> None:

@@ -1,7 +1,8 @@
 """Logs as events with fields: text in the form of klog, or JSON lines; always on standard error.
 
 Levels follow klog: an event of verbosity n shows from `-v n` on. It is the standard library's level `INFO - n`, so that
-loggers and handlers of the standard library need to know nothing of it.
+loggers and handlers of the standard library need to know nothing of it. Lines from a signal handler, which may have
+interrupted the very code that writes the log, are written past it.
 """
 
 from __future__ import annotations
@@ -9,25 +10,34 @@ from __future__ import annotations
 import json
 import logging
 import os
+import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from enum import Enum
+from types import FrameType
 from typing import Literal, TextIO
 
-from descheduler.telemetry.console import Console
+from descheduler.telemetry.console import ERASE_LINE, Console, PatientStream
 from descheduler.telemetry.faults import traceback_lines
-from descheduler.telemetry.patient_stream import PatientStream
 
-__all__ = ["JsonFormatter", "KlogFormatter", "LogFormat", "configure_logging", "fields", "is_json", "log_event"]
+__all__ = [
+    "JsonFormatter",
+    "KlogFormatter",
+    "LogFormat",
+    "configure_logging",
+    "fields",
+    "is_json",
+    "log_broken_off",
+    "log_event",
+]
 
 LogFormat = Literal["text", "json"]
-
 _ROOT = "descheduler"
 _HIGHEST_VERBOSITY = logging.INFO - 1
 _FIELDS = "event_fields"
 _TRUSTED = frozenset({_ROOT, "py"})
 """Whose messages are printed whole: those of this program, and the warnings that Python itself issues."""
-
 _HIDDEN = "***"
 
 
@@ -127,3 +137,36 @@ def _spelled(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     return str(value) if isinstance(value, (int, float)) else json.dumps(str(value))
+
+
+_MOST_NAMED = 100
+"""Pods that get a line of their own; the dispatcher has fewer calls under way."""
+
+
+def log_broken_off(pods: Sequence[str], frame: FrameType | None) -> None:
+    """Says that a run ends without its outcome, and which pods, as `namespace/name`, may or may not leave.
+
+    Written past the stream and the locks of the log: the code at `frame` may be in the middle of using them.
+    """
+    formatter = JsonFormatter() if is_json() else KlogFormatter()
+    text = "".join(f"{formatter.format(record)}\n" for record in _records(pods, frame))
+    with (
+        suppress(OSError, ValueError, AttributeError),  # standard error is closed, or no file
+        open(sys.stderr.fileno(), "w", encoding="utf-8", errors="backslashreplace", closefd=False) as stream,
+    ):
+        PatientStream(stream).write(f"{ERASE_LINE}{text}" if stream.isatty() else text)
+
+
+def _records(pods: Sequence[str], frame: FrameType | None) -> Iterator[logging.LogRecord]:
+    yield _record("Interrupted by a second signal; outcome not written", frame, unconfirmed=len(pods))
+    for pod in pods[:_MOST_NAMED]:
+        yield _record("Eviction not confirmed, counted as evicted", frame, pod=pod)
+    if num_more := len(pods[_MOST_NAMED:]):
+        yield _record("More evictions not confirmed", frame, num=num_more)
+
+
+def _record(message: str, frame: FrameType | None, **event_fields: object) -> logging.LogRecord:
+    place = ("(unknown)", 0) if frame is None else (frame.f_code.co_filename, frame.f_lineno)
+    record = logging.LogRecord("descheduler", logging.WARNING, *place, message, None, None)
+    vars(record).update(fields(**event_fields))
+    return record

@@ -132,10 +132,6 @@ def _details(plan: Plan, outcome: OutcomeDocument | None) -> Iterator[str]:
         yield why
 
 
-def _as_json(notice: Notice) -> bytes:
-    return msgspec.json.encode(notice)
-
-
 def _as_slack(notice: Notice) -> bytes:
     """The `text` of an incoming webhook, in which `&`, `<` and `>` alone have a meaning that a text must not use."""
     text = "\n".join(notice.lines)
@@ -157,5 +153,9 @@ def _as_teams(notice: Notice) -> bytes:
     return msgspec.json.encode({"type": "message", "attachments": [attachment]})
 
 
-FORMATS: Mapping[NoticeFormat, Callable[[Notice], bytes]] = {"json": _as_json, "slack": _as_slack, "teams": _as_teams}
+FORMATS: Mapping[NoticeFormat, Callable[[Notice], bytes]] = {
+    "json": msgspec.json.encode,
+    "slack": _as_slack,
+    "teams": _as_teams,
+}
 """The body of a notice in each form."""

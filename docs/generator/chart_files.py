@@ -1,4 +1,4 @@
-"""Files of the chart that are made: its profiles with their schedulers, and alerts and a dashboard of the metrics."""
+"""Files of the chart that are made: profiles with their schedulers, alerts, a dashboard, and what plugins read."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import msgspec
 import yaml
 
 from descheduler.telemetry.metrics.table import LAST_SUCCESS, METRICS, MetricSpec, spec_of
+from docs.generator.chart_readers import readers_template
 
 __all__ = ["ALERTS", "Alert", "alerts_file", "chart_files", "dashboard"]
 
@@ -82,6 +83,7 @@ def chart_files() -> Mapping[str, str]:
         **{f"schedulers/{path.name}": path.read_text("utf-8") for path in schedulers},
         "monitoring/alerts.yaml": alerts_file(),
         "monitoring/dashboard.json": json.dumps(dashboard(), indent=1, ensure_ascii=False) + "\n",
+        "templates/_readers.tpl": readers_template(),
     }
 
 

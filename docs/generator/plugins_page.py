@@ -8,8 +8,7 @@ from typing import Any
 import msgspec
 
 from descheduler.cycle.plugins import REGISTRY
-from descheduler.explanation.docs.arguments import parts_of
-from descheduler.explanation.docs.plugins import about_arguments, points_of, procedure_of, purpose_of
+from descheduler.explanation.docs.arguments import about_arguments, parts_of, points_of, procedure_of, purpose_of
 from descheduler.explanation.docs.source import attribute_docs, paragraphs
 from descheduler.policy.plugin import PluginSpec
 from docs.generator.markdown import anchor, page, table, wrapped

@@ -24,7 +24,7 @@ from typing import Any
 from unittest import mock
 
 from descheduler.cli.commands import commands
-from descheduler.cli.ending.stop_signals import end_search_on_interrupt, stop_on_signals
+from descheduler.cli.ending.leaving import end_search_on_interrupt, stop_on_signals
 from descheduler.cli.main import main
 from descheduler.process_end import bound_to_process
 from descheduler.supervision import Watch

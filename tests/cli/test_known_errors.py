@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from descheduler.cli.ending.exit_code import ExitCode
-from descheduler.cli.ending.known_errors import known_error
+from descheduler.cli.ending.explaining import known_error
 from descheduler.cluster.dumps.read import read_dump
 from descheduler.cluster.snapshot import SnapshotError
 from tests.builders import node_object

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from descheduler.cli.ending.stop_signals import end_search_on_interrupt, stop_on_signals
+from descheduler.cli.ending.leaving import end_search_on_interrupt, stop_on_signals
 from descheduler.supervision import Watch
 from tests.cli.commands import restored_logging
 

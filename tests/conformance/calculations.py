@@ -15,7 +15,7 @@ from descheduler.model.selection.labels import parse_selector
 from descheduler.model.selection.taints import Taint, Toleration
 from descheduler.strategies.remove_pods_violating_node_affinity import PreferredNodes
 from descheduler.strategies.shared.anti_affinity_conflicts import AntiAffinityConflicts
-from descheduler.strategies.shared.pod_order import sort_low_to_high, sort_oldest_first
+from descheduler.strategies.shared.pods import sort_low_to_high, sort_oldest_first
 from tests.builders import decode_node, decode_pod, make_view
 
 Vector = Mapping[str, Any]

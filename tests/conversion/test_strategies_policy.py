@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from descheduler.conversion.comments import with_comments
+from descheduler.conversion.conversion import with_comments
 from descheduler.conversion.table import convert_file
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.documents.problems import PolicyError

@@ -111,6 +111,17 @@ def test_policy_that_verifies_placement_may_read_what_decides_about_it(helm: Hel
     assert granted(manifests, "ClusterRole") <= LIST_ALL | EVICT
 
 
+@pytest.mark.parametrize("plugin", sorted(name for name, spec in REGISTRY.items() if not spec.native))
+def test_every_plugin_may_read_what_it_needs(helm: Helm, plugin: str) -> None:
+    spec = REGISTRY[plugin]
+    needs = spec.needs(spec.defaults(spec.args_type()))
+    profiles = [{"name": "p", "pluginConfig": [{"name": plugin}], "plugins": {"balance": {"enabled": [plugin]}}}]
+
+    manifests = helm.template(yaml.safe_dump({"deschedulerPolicy": {"profiles": profiles}}))
+
+    assert list_grants(needs.kinds | needs.wanted_kinds) <= granted(manifests, "ClusterRole")
+
+
 def test_configuration_of_koordinator_may_read_workloads_and_migration_jobs(helm: Helm) -> None:
     manifests = helm.template(KOORDINATOR)
     unmeasured = {grant for grant in LIST_ALL if grant.group != "metrics.k8s.io"}

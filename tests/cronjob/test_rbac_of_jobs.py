@@ -8,7 +8,7 @@ from datetime import timedelta
 from descheduler.kube.discovery import discover
 from descheduler.migration.job.surge import Surge
 from descheduler.migration.roads.users_jobs import runs_koord_descheduler
-from descheduler.migration.room.offer import find_offer
+from descheduler.migration.room.table import find_offer
 from descheduler.plan.outcome import OutcomeCode
 from tests.cronjob.manifests import COMPONENTS, OVERLAYS, Manifest, documents
 from tests.cronjob.rbac import (

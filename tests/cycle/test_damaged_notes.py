@@ -21,8 +21,7 @@ from descheduler.report.tables.table_style import TableStyle
 from descheduler.strategies.low_node_load.args import LoadAnomalyCondition
 from descheduler.strategies.low_node_load.detector import Detectors
 from descheduler.strategies.remove_pods_violating_node_reservation.observations import Observations, Required
-from descheduler.strategies.remove_pods_violating_node_reservation.reserving_node import ReservingNode
-from descheduler.strategies.remove_pods_violating_node_reservation.shortage import ReservedShortage
+from descheduler.strategies.remove_pods_violating_node_reservation.reserving_node import ReservedShortage, ReservingNode
 from tests.builders import NOW, make_node
 from tests.worlds.mutations import mutations
 

@@ -26,11 +26,13 @@ def test_readme_of_the_chart_is_what_the_schema_of_its_values_says() -> None:
     assert CHART_README.read_text("utf-8") == made, "the chart's README.md is stale; run python -m docs.generate"
 
 
-def test_files_of_the_chart_are_what_the_profiles_and_metrics_say() -> None:
+def test_files_of_the_chart_are_what_profiles_metrics_and_plugins_say() -> None:
+    made = (
+        path for folder in ("profiles", "schedulers", "monitoring") for path in (chart_page.CHART / folder).iterdir()
+    )
     kept = {
         str(path.relative_to(chart_page.CHART)): path.read_text("utf-8")
-        for folder in ("profiles", "schedulers", "monitoring")
-        for path in (chart_page.CHART / folder).iterdir()
+        for path in (*made, chart_page.CHART / "templates" / "_readers.tpl")
     }
 
     assert kept == chart_files.chart_files(), "files of the chart are stale; run python -m docs.generate"

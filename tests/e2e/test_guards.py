@@ -5,7 +5,7 @@ from __future__ import annotations
 from descheduler.kube.client import connect
 from descheduler.kube.lists.listing import column_cells
 from descheduler.kube.objects import ObjectCalls
-from descheduler.migration.guards.health import Health, read_health
+from descheduler.migration.guards import Health, read_health
 from tests.e2e.cluster import Cluster
 from tests.e2e.kube_api import wait_until
 from tests.e2e.objects import BEHAVIOUR, node, pod

@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from descheduler.eviction.answers import Answers
-from descheduler.eviction.background import BackgroundEvictions
+from descheduler.eviction.background import Answers, BackgroundEvictions
 from descheduler.eviction.checks.budgets import BudgetCheck
-from descheduler.eviction.checks.known_answers import KnownAnswerCheck
+from descheduler.eviction.checks.known_answers import KnownAnswerCheck, StoredPodCheck
 from descheduler.eviction.checks.limits import EvictionCounters, LimitCheck, RunLimits
-from descheduler.eviction.checks.stored_pods import StoredPodCheck
 from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.evictor import Evictor
 from descheduler.eviction.request_check import RequestCheck

@@ -9,10 +9,9 @@ from typing import Any
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.eviction.checks.limits import LimitCheck
-from descheduler.eviction.checks.table import REQUEST_CHECKS, CheckContext, MakeCheck
+from descheduler.eviction.checks.table import REQUEST_CHECKS, CheckContext, MakeCheck, make_evictor
 from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.evictor import Evictor
-from descheduler.eviction.evictor_maker import make_evictor
 from descheduler.eviction.handle import Handle
 from descheduler.eviction.node_fit import NodeFit
 from descheduler.eviction.request_check import RequestCheck

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from descheduler.eviction.answers import EvictionAnswer
+from descheduler.eviction.background import EvictionAnswer
 from descheduler.eviction.checks.limits import RunLimits
 from descheduler.eviction.request_check import PodByPod
 from descheduler.model.objects import Namespace

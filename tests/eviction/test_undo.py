@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from descheduler.eviction.answers import BACKGROUND_TEXT, EvictionAnswer
+from descheduler.eviction.background import BACKGROUND_TEXT, EvictionAnswer
 from descheduler.model.pod import Pod
 from tests.builders import make_budget, make_node, make_pod, make_snapshot
 from tests.eviction.runs import Run, bundle_of, make_run

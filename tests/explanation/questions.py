@@ -11,9 +11,8 @@ from descheduler.cluster.snapshot import Snapshot
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.documents.fields import Fields
 from descheduler.eviction.placement_verification.scheduling_settings import SchedulingSettings
-from descheduler.explanation.explaining import explain
+from descheduler.explanation.explaining import explain, settings_for
 from descheduler.explanation.scheduling.placement import PlacementAnalysis
-from descheduler.explanation.settings import settings_for
 from descheduler.explanation.subjects.node.document import NodeExplanation
 from descheduler.explanation.subjects.plugin import PluginExplanation
 from descheduler.explanation.subjects.pod import PodExplanation

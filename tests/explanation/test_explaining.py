@@ -10,9 +10,8 @@ import pytest
 
 from descheduler.cli.question import Question, complete_question, read_question
 from descheduler.explanation.docs.schema import schema_text
-from descheduler.explanation.explaining import Explanation, explain, explanation_type
+from descheduler.explanation.explaining import Explanation, explain, explanation_type, settings_for
 from descheduler.explanation.finding import UnknownSubjectError
-from descheduler.explanation.settings import settings_for
 from descheduler.report.formats.json_text import json_text
 from descheduler.report.formats.render import render
 from descheduler.report.subjects import SUBJECTS, Subject, SubjectType, help_on

@@ -14,8 +14,7 @@ from descheduler.cycle.deciding.round import RunSetting
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.cycle.request import Landings, snapshot_request
 from descheduler.eviction.checks.scope import Scope
-from descheduler.explanation.explaining import explain
-from descheduler.explanation.settings import settings_for
+from descheduler.explanation.explaining import explain, settings_for
 from descheduler.explanation.subjects.pod import PodExplanation, explain_pod
 from descheduler.explanation.watching.watched_run import watched_run
 from descheduler.model.groups.workloads import Workload

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from descheduler.kube.client import KubeClient
 from descheduler.kube.events import EventRecorder
 from descheduler.kube.evict import EvictionClient
-from descheduler.migration.events.announce import EvictionAnnouncer
+from descheduler.migration.announcing import EvictionAnnouncer
 from descheduler.migration.roads.plain import execute
 from descheduler.migration.settings import DispatchSettings
 from descheduler.plan.outcome import Outcome, OutcomeCode

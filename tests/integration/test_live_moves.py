@@ -12,8 +12,7 @@ from msgspec.structs import replace
 from descheduler.cycle.deciding.round import RunSetting
 from descheduler.cycle.options import ConnectionOptions, RunOptions, RunResult
 from descheduler.cycle.plugins import REGISTRY
-from descheduler.explanation.explaining import explain
-from descheduler.explanation.settings import settings_for
+from descheduler.explanation.explaining import explain, settings_for
 from descheduler.explanation.sources import read_live
 from descheduler.explanation.subjects.pod import PodExplanation
 from descheduler.kube.client import KubeClient

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from descheduler.cycle.deciding.decide import decide, decisions_of
 from descheduler.cycle.deciding.round import Round
 from descheduler.cycle.plugins import REGISTRY
-from descheduler.eviction.answers import BACKGROUND_TEXT, Answers, EvictionAnswer
+from descheduler.eviction.background import BACKGROUND_TEXT, Answers, EvictionAnswer
 from descheduler.eviction.checks.limits import RunLimits
 from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.handle import Handle

@@ -10,7 +10,7 @@ import pytest
 from descheduler.cycle.deciding.decide import decide
 from descheduler.cycle.deciding.round import Round
 from descheduler.cycle.plugins import REGISTRY
-from descheduler.eviction.answers import EvictionAnswer
+from descheduler.eviction.background import EvictionAnswer
 from descheduler.model.pod import Pod
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.goals import Level

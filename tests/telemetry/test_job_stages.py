@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from descheduler.migration.job.conditions import failed, with_condition
 from descheduler.model.koordinator.eviction_annotations import PROVIDER_ANNOTATION
 from descheduler.model.koordinator.migration_job import JobConditionType, JobReason, MigrationJob
-from descheduler.telemetry.job_stages import JobStage, JobStages, stage_of
+from descheduler.telemetry.observer import JobStage, JobStages, stage_of
 from tests.builders import NOW
 
 NEW = MigrationJob(

@@ -3,7 +3,7 @@ from __future__ import annotations
 import io
 import os
 
-from descheduler.telemetry.patient_stream import PatientStream
+from descheduler.telemetry.console import PatientStream
 
 
 def test_stream_without_a_file_takes_everything() -> None:

@@ -18,8 +18,7 @@ from descheduler.cluster.snapshot import Snapshot, SnapshotError
 from descheduler.cycle.deciding.decide import decide
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.cycle.request import Landings, snapshot_request
-from descheduler.explanation.explaining import Explanation, explain
-from descheduler.explanation.settings import settings_for
+from descheduler.explanation.explaining import Explanation, explain, settings_for
 from descheduler.policy.load import load_policy
 from descheduler.policy.types import Policy
 from descheduler.report.formats.render import render

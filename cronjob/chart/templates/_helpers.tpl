@@ -235,31 +235,26 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 
 {{- /* Not empty when evictions depend on where their pods land again. */ -}}
 {{- define "descheduler.verifiesPlacement" -}}
-{{- if or (include "descheduler.readsWorkloads" .) (regexMatch "PlacementVerification|MigrationPlanner" (include "descheduler.policyJson" .)) }}yes{{ end -}}
+{{- if or (include "descheduler.readsWorkloads" .) (regexMatch (printf `"(%s)"` (include "descheduler.verifiers" .)) (include "descheduler.policyJson" .)) }}yes{{ end -}}
+{{- end -}}
+
+{{- /* Not empty when a plugin of the policy reads one of these kinds by itself; asked with (list $ "Kind.group" ...). */ -}}
+{{- define "descheduler.pluginReads" -}}
+{{- $policy := include "descheduler.policyJson" (first .) -}}
+{{- range rest . -}}
+{{- with include "descheduler.readersOf" . -}}
+{{- if regexMatch (printf `"(%s)"` .) $policy }}yes{{ end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{- /* Not empty when kinds that decide about landings are read, for these or by a plugin itself; asked as above. */ -}}
+{{- define "descheduler.reads" -}}
+{{- if or (include "descheduler.verifiesPlacement" (first .)) (include "descheduler.isDry" (first .)) (include "descheduler.pluginReads" .) }}yes{{ end -}}
 {{- end -}}
 
 {{- define "descheduler.readsMetrics" -}}
-{{- if or (not (include "descheduler.policyJson" .)) (regexMatch "KubernetesMetrics|metricsServer" (include "descheduler.policyJson" .)) }}yes{{ end -}}
-{{- end -}}
-
-{{- /* Not empty when what Koordinator has measured decides: which nodes are relieved, and where pods land. */ -}}
-{{- define "descheduler.readsNodeMetrics" -}}
-{{- if or (include "descheduler.verifiesPlacement" .) (regexMatch `LowNodeLoad|"source":"NodeMetric"` (include "descheduler.policyJson" .)) }}yes{{ end -}}
-{{- end -}}
-
-{{- /* Not empty when the CPUs of nodes decide, which they do about landings as well. */ -}}
-{{- define "descheduler.readsNodeTopologies" -}}
-{{- if or (include "descheduler.verifiesPlacement" .) (include "descheduler.isDry" .) (regexMatch "RemovePodsViolatingNodeReservation" (include "descheduler.policyJson" .)) }}yes{{ end -}}
-{{- end -}}
-
-{{- /* Not empty when elastic quotas of Koordinator decide, which they do about landings as well. */ -}}
-{{- define "descheduler.readsQuotas" -}}
-{{- if or (include "descheduler.verifiesPlacement" .) (include "descheduler.isDry" .) (regexMatch "RevokePodsOverElasticQuota" (include "descheduler.policyJson" .)) }}yes{{ end -}}
-{{- end -}}
-
-{{- /* Not empty when devices of resource claims decide, which they do about landings as well. */ -}}
-{{- define "descheduler.readsDevices" -}}
-{{- if or (include "descheduler.verifiesPlacement" .) (include "descheduler.isDry" .) (regexMatch "RemovePodsViolatingDeviceTaints" (include "descheduler.policyJson" .)) }}yes{{ end -}}
+{{- if or (not (include "descheduler.policyJson" .)) (regexMatch "KubernetesMetrics|metricsServer" (include "descheduler.policyJson" .)) (include "descheduler.pluginReads" (list . "NodeMetrics.metrics.k8s.io" "PodMetrics.metrics.k8s.io")) }}yes{{ end -}}
 {{- end -}}
 
 {{- /* Binding's subject: the release's ServiceAccount. */ -}}

@@ -1,4 +1,4 @@
-"""How a command ends."""
+"""How a command ends: by an exit code, or by an error."""
 
 from __future__ import annotations
 
@@ -11,7 +11,14 @@ if TYPE_CHECKING:
     from descheduler.report.plan.document import Plan
     from descheduler.report.simulation_document import Simulation
 
-__all__ = ["ExitCode", "outcome_exit_code", "plan_exit_code", "simulation_exit_code", "stopped_exit_code"]
+__all__ = [
+    "CommandError",
+    "ExitCode",
+    "outcome_exit_code",
+    "plan_exit_code",
+    "simulation_exit_code",
+    "stopped_exit_code",
+]
 
 
 class ExitCode(IntEnum):
@@ -99,3 +106,11 @@ def _code_of(result: EvictionResult) -> OutcomeCode:
     from descheduler.plan.outcome import OutcomeCode  # not for commands that evict nothing
 
     return OutcomeCode(result.code)
+
+
+class CommandError(Exception):
+    """One sentence for the operator, and how the command ends."""
+
+    def __init__(self, message: str, code: ExitCode) -> None:
+        super().__init__(message)
+        self.code = code

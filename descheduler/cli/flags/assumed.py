@@ -9,7 +9,7 @@ import click
 
 from descheduler.cli.completions import complete_file
 from descheduler.cli.flag_groups import FlagGroup, flag
-from descheduler.cli.flags.files import file_source, read_input_name
+from descheduler.cli.flags.values import file_source, read_input_name
 
 if TYPE_CHECKING:
     from descheduler.documents.document import TreeNode

@@ -10,7 +10,7 @@ import click
 import msgspec
 
 from descheduler.cli.completions import complete_file
-from descheduler.cli.flags.files import file_source, read_input_name
+from descheduler.cli.flags.values import file_source, read_input_name
 
 __all__ = ["RoomFlags", "takes_room"]
 

@@ -12,8 +12,7 @@ import click
 from descheduler.cli.completions import complete_file
 from descheduler.cli.ending.exit_code import ExitCode
 from descheduler.cli.flag_groups import FlagGroup, flag, with_flags
-from descheduler.cli.flags.files import read_input_name
-from descheduler.cli.flags.values import read_duration, read_feature_gates, read_rate
+from descheduler.cli.flags.values import read_duration, read_feature_gates, read_input_name, read_rate
 from descheduler.supervision import Watch
 
 __all__ = [

@@ -11,7 +11,7 @@ import click
 
 from descheduler.cli.completions import complete_file
 from descheduler.cli.flag_groups import FlagGroup, flag, with_flags
-from descheduler.cli.flags.files import read_output_name
+from descheduler.cli.flags.values import read_output_name
 from descheduler.model.text.urls import is_web_url
 
 if TYPE_CHECKING:

@@ -8,20 +8,13 @@ from functools import partial
 import click
 
 from descheduler.cli.completions import complete_file
-from descheduler.cli.ending.stop_signals import stop_on_signals
+from descheduler.cli.ending.leaving import stop_on_signals
+from descheduler.cli.flag_groups import GoFlagsCommand
 from descheduler.cli.flags.connection import takes_connection
-from descheduler.cli.flags.files import input_path, read_input_name
-from descheduler.cli.flags.go import GoFlagsCommand
 from descheduler.cli.flags.lazy_options import LazyOptions, takes_lazy_options
 from descheduler.cli.flags.logging import takes_logging
-from descheduler.cli.flags.running import (
-    takes_deadline,
-    takes_gates,
-    takes_observation,
-    takes_pace,
-    takes_policy,
-)
-from descheduler.cli.flags.values import read_duration
+from descheduler.cli.flags.running import takes_deadline, takes_gates, takes_observation, takes_pace, takes_policy
+from descheduler.cli.flags.values import input_path, read_duration, read_input_name
 from descheduler.cli.output import Output, takes_output
 from descheduler.cli.running import RunFlags, run_policy
 from descheduler.plan.max_age import MAX_AGE

@@ -6,8 +6,8 @@ import click
 
 from descheduler.cli.completions import complete_file
 from descheduler.cli.ending.exit_code import ExitCode
-from descheduler.cli.flags.files import file_source, read_input_name
-from descheduler.cli.flags.go import GoFlagsCommand
+from descheduler.cli.flag_groups import GoFlagsCommand
+from descheduler.cli.flags.values import file_source, read_input_name
 from descheduler.cli.output import write_data
 
 __all__ = ["convert"]
@@ -35,7 +35,7 @@ def convert(ctx: click.Context, file: str) -> None:
     """
     from pathlib import Path
 
-    from descheduler.conversion.comments import with_comments
+    from descheduler.conversion.conversion import with_comments
     from descheduler.conversion.table import convert_file
     from descheduler.documents.problems import PolicyError
     from descheduler.report.formats.yaml_lines import yaml_lines

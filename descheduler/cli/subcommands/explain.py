@@ -13,19 +13,16 @@ import click
 import msgspec
 
 from descheduler.cli.completions import complete_file
-from descheduler.cli.ending.errors import CommandError
-from descheduler.cli.ending.exit_code import ExitCode
-from descheduler.cli.ending.stop_signals import stop_on_signals
+from descheduler.cli.ending.exit_code import CommandError, ExitCode
+from descheduler.cli.ending.leaving import stop_on_signals
+from descheduler.cli.flag_groups import GoFlagsCommand
 from descheduler.cli.flags.assumed import takes_assumed
 from descheduler.cli.flags.connection import takes_connection
-from descheduler.cli.flags.files import input_path, read_input_name
-from descheduler.cli.flags.go import GoFlagsCommand
 from descheduler.cli.flags.lease import takes_lease_name
 from descheduler.cli.flags.logging import takes_logging
 from descheduler.cli.flags.running import takes_policy_file
-from descheduler.cli.flags.scope import takes_subject_namespace
-from descheduler.cli.flags.shards import takes_shard
-from descheduler.cli.flags.values import read_feature_gates, read_kube_version
+from descheduler.cli.flags.scope import takes_shard, takes_subject_namespace
+from descheduler.cli.flags.values import input_path, read_feature_gates, read_input_name, read_kube_version
 from descheduler.cli.inputs import dump_paths, log_snapshot, read_policy, takes_snapshot
 from descheduler.cli.output import Output, takes_output, write_document
 from descheduler.cli.question import Question, complete_question, read_question
@@ -228,7 +225,7 @@ def _explanation(
 
 
 def _settings(flags: _Flags, policy: Policy | None, cluster_version: KubeVersion | None) -> SchedulingSettings:
-    from descheduler.explanation.settings import settings_for
+    from descheduler.explanation.explaining import settings_for
 
     file = Path(flags.scheduler_config) if flags.scheduler_config else None
     return settings_for(policy, configuration_file=file, version=flags.kube_version, cluster_version=cluster_version)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from descheduler.cli.flag_groups import GoFlagsCommand
 from descheduler.cli.flags.connection import takes_connection
-from descheduler.cli.flags.go import GoFlagsCommand
 from descheduler.cli.flags.lazy_options import LazyOptions, takes_lazy_options
 from descheduler.cli.flags.logging import takes_logging
 from descheduler.cli.flags.running import (
@@ -19,8 +19,7 @@ from descheduler.cli.flags.running import (
     takes_pace,
     takes_policy_of_runs,
 )
-from descheduler.cli.flags.scope import takes_scope
-from descheduler.cli.flags.shards import takes_shard
+from descheduler.cli.flags.scope import takes_scope, takes_shard
 from descheduler.cli.flags.values import read_duration
 from descheduler.cli.inputs import skips_broken_objects
 from descheduler.cli.output import takes_output

@@ -9,17 +9,16 @@ from typing import TYPE_CHECKING
 import click
 
 from descheduler.cli.completions import complete_file
-from descheduler.cli.ending.stop_signals import end_search_on_interrupt, stop_on_signals
+from descheduler.cli.ending.leaving import end_search_on_interrupt, stop_on_signals
+from descheduler.cli.flag_groups import GoFlagsCommand
 from descheduler.cli.flags.connection import takes_connection
-from descheduler.cli.flags.files import read_output_name
-from descheduler.cli.flags.go import GoFlagsCommand
 from descheduler.cli.flags.lazy_options import LazyOptions
 from descheduler.cli.flags.lease import takes_lease_name
 from descheduler.cli.flags.logging import takes_logging
 from descheduler.cli.flags.room import RoomFlags, takes_room
 from descheduler.cli.flags.running import may_take_policy, takes_assessment, takes_deadline, takes_gates
-from descheduler.cli.flags.scope import takes_scope
-from descheduler.cli.flags.shards import takes_shard
+from descheduler.cli.flags.scope import takes_scope, takes_shard
+from descheduler.cli.flags.values import read_output_name
 from descheduler.cli.inputs import takes_snapshot
 from descheduler.cli.output import Output, takes_output
 from descheduler.cli.running import RunFlags, run_policy

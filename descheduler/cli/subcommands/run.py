@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
-from descheduler.cli.ending.stop_signals import end_search_on_interrupt, stop_on_signals
+from descheduler.cli.ending.leaving import end_search_on_interrupt, stop_on_signals
+from descheduler.cli.flag_groups import GoFlagsCommand
 from descheduler.cli.flags.assumed import takes_assumed
 from descheduler.cli.flags.connection import takes_connection
-from descheduler.cli.flags.go import GoFlagsCommand
 from descheduler.cli.flags.lazy_options import LazyOptions, takes_lazy_options
 from descheduler.cli.flags.logging import takes_logging
 from descheduler.cli.flags.running import (
@@ -18,8 +18,7 @@ from descheduler.cli.flags.running import (
     takes_pace,
     takes_policy,
 )
-from descheduler.cli.flags.scope import takes_scope
-from descheduler.cli.flags.shards import takes_shard
+from descheduler.cli.flags.scope import takes_scope, takes_shard
 from descheduler.cli.flags.upstream import takes_idle_flags, warn_of_idle_flags
 from descheduler.cli.inputs import takes_snapshot
 from descheduler.cli.output import takes_output

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from descheduler.cli.flags.go import GoFlagsCommand
+from descheduler.cli.flag_groups import GoFlagsCommand
 from descheduler.cli.output import write_text
 
 __all__ = ["schema"]

@@ -7,8 +7,8 @@ from functools import partial
 import click
 
 from descheduler.cli.completions import complete_file
-from descheduler.cli.flags.files import input_path, read_input_name
-from descheduler.cli.flags.go import GoFlagsCommand
+from descheduler.cli.flag_groups import GoFlagsCommand
+from descheduler.cli.flags.values import input_path, read_input_name
 from descheduler.cli.output import Output, takes_output, write_document
 from descheduler.supervision import Watch
 

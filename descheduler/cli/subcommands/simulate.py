@@ -13,16 +13,14 @@ import msgspec
 
 from descheduler.cli.completions import complete_file
 from descheduler.cli.ending.exit_code import simulation_exit_code
-from descheduler.cli.ending.stop_signals import stop_on_signals
+from descheduler.cli.ending.leaving import stop_on_signals
+from descheduler.cli.flag_groups import GoFlagsCommand
 from descheduler.cli.flags.connection import takes_connection
-from descheduler.cli.flags.files import read_input_name
-from descheduler.cli.flags.go import GoFlagsCommand
 from descheduler.cli.flags.lease import takes_lease_name
 from descheduler.cli.flags.logging import takes_logging
 from descheduler.cli.flags.running import takes_policy
-from descheduler.cli.flags.scope import takes_scope
-from descheduler.cli.flags.shards import takes_shard
-from descheduler.cli.flags.values import read_duration
+from descheduler.cli.flags.scope import takes_scope, takes_shard
+from descheduler.cli.flags.values import read_duration, read_input_name
 from descheduler.cli.inputs import dump_paths, log_snapshot, read_policy, takes_snapshot
 from descheduler.cli.output import Output, takes_output, write_document
 from descheduler.model.text.duration import format_duration

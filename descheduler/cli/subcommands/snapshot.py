@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING
 import click
 
 from descheduler.cli.completions import complete_file
-from descheduler.cli.ending.errors import CommandError
-from descheduler.cli.ending.exit_code import ExitCode
-from descheduler.cli.ending.stop_signals import stop_on_signals
+from descheduler.cli.ending.exit_code import CommandError, ExitCode
+from descheduler.cli.ending.leaving import stop_on_signals
+from descheduler.cli.flag_groups import GoFlagsCommand
 from descheduler.cli.flags.connection import takes_connection
-from descheduler.cli.flags.files import read_file_name
-from descheduler.cli.flags.go import GoFlagsCommand
 from descheduler.cli.flags.logging import takes_logging
+from descheduler.cli.flags.values import read_file_name
 from descheduler.supervision import Watch
 from descheduler.telemetry.logging import log_event
 

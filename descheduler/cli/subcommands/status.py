@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from descheduler.cli.flag_groups import GoFlagsCommand
 from descheduler.cli.flags.connection import takes_connection
-from descheduler.cli.flags.go import GoFlagsCommand
 from descheduler.cli.flags.lease import takes_lease_name
 from descheduler.cli.flags.logging import takes_logging
 from descheduler.cli.flags.running import takes_policy_file

@@ -12,8 +12,8 @@ from msgspec.structs import replace
 
 from descheduler.cli.completions import complete_file
 from descheduler.cli.ending.exit_code import ExitCode
-from descheduler.cli.flags.files import file_source, read_input_names
-from descheduler.cli.flags.go import GoFlagsCommand
+from descheduler.cli.flag_groups import GoFlagsCommand
+from descheduler.cli.flags.values import file_source, read_input_names
 from descheduler.cli.inputs import load_policy_source
 from descheduler.cli.output import write_data, write_text
 from descheduler.model.text.urls import shown_url
@@ -39,9 +39,6 @@ class _Verdict(msgspec.Struct, frozen=True):
     def is_good(self, *, is_strict: bool) -> bool:
         """Whether the document can be used and, if that is asked for, nothing in it is doubtful."""
         return self.kind is not None and not (is_strict and self.warnings)
-
-
-_VOLCANO_KIND = "volcano-scheduler.conf"
 
 
 @click.command(cls=GoFlagsCommand, short_help="Check policy files.")
@@ -96,10 +93,10 @@ def _judge(file: str) -> _Verdict:
     try:
         policy = load_policy_source(source, name)
     except PolicyError as error:
-        return _judge_volcano(source, file, name) or _Verdict(file, error.problems, error.warnings)
+        return _judge_scheduler(source, file, name) or _Verdict(file, error.problems, error.warnings)
     # Where apiVersion is missing nothing of a policy is read, so what is no policy at all passes for one.
     if not policy.profiles:
-        other = _judge_volcano(source, file, name) or _judge_without_keys(source, file, name)
+        other = _judge_scheduler(source, file, name) or _judge_without_keys(source, file, name)
         if other is not None:
             return other
     # Every run with this policy warns of these too.
@@ -138,14 +135,13 @@ def _judge_without_keys(source: Path | str, file: str, name: str | None) -> _Ver
     return _Verdict(file, [DocumentProblem(document.path, line, column, "", message)], ())
 
 
-def _judge_volcano(source: Path | str, file: str, name: str | None) -> _Verdict | None:
-    """The verdict on a file of which no policy was read; None where it is no configuration of Volcano."""
+def _judge_scheduler(source: Path | str, file: str, name: str | None) -> _Verdict | None:
+    """The verdict on a file of which no policy was read; None where it is no document of a scheduler."""
     from pathlib import Path
 
     from descheduler.documents.problems import PolicyError
     from descheduler.documents.source import read_document
-    from descheduler.placement.configuration.volcano import is_volcano_configuration, volcano_configuration
-    from descheduler.placement.volcano.plugins.table import VOLCANO_PLUGINS
+    from descheduler.placement.schedulers.table import SCHEDULERS
 
     if isinstance(source, Path) and not source.is_file():  # what is no file cannot be read twice
         return None
@@ -153,13 +149,13 @@ def _judge_volcano(source: Path | str, file: str, name: str | None) -> _Verdict 
         document = read_document(source, name, "scheduler configuration")
     except PolicyError:
         return None
-    if not is_volcano_configuration(document):
-        return None
-    try:
-        configuration = volcano_configuration(document, modelled=VOLCANO_PLUGINS)
-    except PolicyError as error:
-        return _Verdict(file, error.problems, error.warnings)
-    return _Verdict(file, (), configuration.warnings, kind=_VOLCANO_KIND)
+    for row in SCHEDULERS.values():
+        if row.check is not None and row.knows is not None and row.knows(document):
+            try:
+                return _Verdict(file, (), row.check(document), kind=row.document_name)
+            except PolicyError as error:
+                return _Verdict(file, error.problems, error.warnings)
+    return None
 
 
 def _write_lines(verdicts: Sequence[_Verdict], *, is_quiet: bool, is_strict: bool) -> None:

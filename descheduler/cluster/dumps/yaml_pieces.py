@@ -11,8 +11,7 @@ import yaml
 from descheduler.cluster.dumps.json_pieces import LATE_KIND, MAX_OBJECT_BYTES, WAY_OUT, too_large
 from descheduler.cluster.snapshot import SnapshotError
 from descheduler.documents.document import DocumentError, Mark
-from descheduler.documents.yaml_builder import mark_of, syntax_message
-from descheduler.documents.yaml_values import Value, YamlReader
+from descheduler.documents.yaml_builder import Value, YamlReader, mark_of, syntax_message
 from descheduler.model.text.printable import printable
 
 __all__ = ["read_yaml"]

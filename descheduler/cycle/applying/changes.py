@@ -1,4 +1,4 @@
-"""What has changed about the pods and the nodes of a plan's moves since it was made."""
+"""What has changed about the pods and nodes of a plan's moves since it was made, and the refusal that says so."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.cycle.options import PlanToApply
 from descheduler.model.pod import Pod
-from descheduler.model.text.counted import first_names
+from descheduler.model.text.counted import counted, first_names
 from descheduler.report.document import PodReference
 from descheduler.report.plan.document import PlanMove
 from descheduler.report.plan.file import MoveBasis, NodeFootprint, basis_of, labels_of
 
-__all__ = ["changes_of"]
+__all__ = ["PlanRefusedError", "changes_of", "refused", "shortened"]
 
 _MOST_NAMED = 3
 """Pending pods that are named of each move."""
@@ -114,3 +114,26 @@ def _changed_node(
     for what in ("allocatable", "labels", "taints"):
         if getattr(new, what) != getattr(old, what):
             yield f"node {old.name} has other {'allocatable resources' if what == 'allocatable' else what}"
+
+
+_MOST_SHOWN = 20
+
+
+class PlanRefusedError(Exception):
+    """A plan that does not hold any more; the message says what changed. Nothing was evicted."""
+
+
+def refused(changes: Sequence[str], *, can_leave_out: bool = False) -> PlanRefusedError:
+    """The error for a plan since which this has changed; `can_leave_out`: other moves of it hold."""
+    lines = "".join(f"\n  {text}" for text in shortened(changes))
+    way_out = ", or leave these moves out with --allow-partial" if can_leave_out else ""
+    return PlanRefusedError(
+        f"the plan is not applied, nothing was evicted; {counted(len(changes), 'change')} since it was made:{lines}\n"
+        f"make a new plan with 'descheduler plan --out'{way_out}"
+    )
+
+
+def shortened(texts: Sequence[str]) -> list[str]:
+    """The first of `texts`, and how many more there are."""
+    more = len(texts) - _MOST_SHOWN
+    return [*texts[:_MOST_SHOWN], *([f"and {more:,} more"] if more > 0 else [])]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from descheduler.cycle.applying.refused import refused
+from descheduler.cycle.applying.changes import refused
 from descheduler.cycle.options import PlanToApply
 from descheduler.policy.plugin_faults import failure_words
 from descheduler.policy.types import Policy

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.cycle.applying.changes import changes_of
-from descheduler.cycle.applying.refused import refused, shortened
+from descheduler.cycle.applying.changes import changes_of, refused, shortened
 from descheduler.cycle.applying.selection import Reselection
 from descheduler.cycle.options import PlanToApply
 from descheduler.model.held_room import HeldRoom
 from descheduler.model.pod import Pod
 from descheduler.model.text.printable import clipped
+from descheduler.placement.landings.landing import LandingVerdict
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.moves import Move
 from descheduler.policy.plugin_faults import MOST_TEXT
@@ -93,8 +93,8 @@ def _objections(
             yield uid, f"{name}: {decisions.skipped or refusals.get(uid) or 'is not evicted any more'}"
         elif (
             move.landing is not None
-            and move.landing.verdict.value == "no"
-            and (planned is None or planned.verdict != "no")
+            and move.landing.verdict is LandingVerdict.NO
+            and (planned is None or planned.verdict != LandingVerdict.NO.value)
         ):
             yield uid, f"{name}: its replacement can no longer be scheduled: {move.landing.message}"
     asked = {each.pod.uid for each in chosen}
@@ -111,5 +111,5 @@ def _name(move: document.PlanMove) -> str:
 
 def _check_together(decisions: Decisions) -> None:
     together = decisions.together
-    if together is not None and together.verdict.value == "no":
+    if together is not None and together.verdict is LandingVerdict.NO:
         raise refused(["the replacements can no longer be scheduled all together"])

@@ -12,8 +12,8 @@ from typing import Protocol
 import msgspec
 from msgspec.structs import replace
 
-from descheduler.cycle.deciding.observer import PluginObserver
 from descheduler.cycle.deciding.profiles import ProfilesRun
+from descheduler.cycle.deciding.round import PluginObserver
 from descheduler.eviction.evictor import Evictor
 from descheduler.eviction.placement_verification.in_any_order import (
     NOTHING_HELD_BACK,
@@ -70,7 +70,7 @@ def ask_until_safe(ask: Ask, policy: Policy, evicted: Sequence[Pod], observer: P
         observer.back_to(mark)
         asked = ask(NOTHING_HELD_BACK)
     for times in range(1, _MOST_TIMES):
-        moves = _moves(asked.evictor)
+        moves = [move for move in asked.evictor.book.moves if not move.is_repeated]
         if not moves or asked.evictor.landings.holds_room or not asked.evictor.landings.has_to_land():
             return asked
         if policy.evicts_in_waves:
@@ -104,8 +104,3 @@ def _in_wave(moves: Iterable[Move], asked: PluginAnswers) -> Iterator[Move]:
             before = "wave 1 has" if wave == _SECOND else f"waves 1 to {wave - 1} have"
             landing = landing.under(f"{before} ended")
         yield replace(move, wave=wave, landing=landing)
-
-
-def _moves(evictor: Evictor) -> list[Move]:
-    """The evictions that the evictor has granted, one for each pod."""
-    return [move for move in evictor.book.moves if not move.is_repeated]

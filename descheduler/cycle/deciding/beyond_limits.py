@@ -17,15 +17,20 @@ from itertools import pairwise
 import msgspec
 from msgspec.structs import replace
 
-from descheduler.cycle.deciding.lifting import LIFTED_STAGES, is_stopped, limits_reached, without_limits
+from descheduler.cycle.deciding.lifting import (
+    LIFTED_STAGES,
+    WorkBound,
+    is_out_of_work,
+    is_stopped,
+    limits_reached,
+    without_limits,
+)
 from descheduler.cycle.deciding.round import DecideAgain
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.eviction.checks.table import REQUEST_CHECKS, MakeCheck
-from descheduler.eviction.checks.work_bound import WorkBound, is_out_of_work
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import EvictionLimit, LimitReached, Verdict, limit_reached
-from descheduler.plan.beyond_limits import NOTHING_BEYOND, BeyondLimits
-from descheduler.plan.decisions import Decisions
+from descheduler.plan.decisions import NOTHING_BEYOND, BeyondLimits, Decisions
 from descheduler.plan.facts import PluginFacts
 from descheduler.plan.moves import EarlierPlan, Move, PodIdentity, Refusal, identity_of
 from descheduler.policy.plugin import Registry

@@ -21,10 +21,10 @@ from descheduler.cycle.deciding.profiles import (
 from descheduler.cycle.deciding.round import DecideAgain, Round, RunSetting
 from descheduler.cycle.options import EVICTIONS_IN_BACKGROUND
 from descheduler.cycle.recent_moves import moves_in
+from descheduler.eviction.checks.table import make_evictor
 from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.cordons import cordon_notes, with_cordons
 from descheduler.eviction.evictor import Evictor
-from descheduler.eviction.evictor_maker import make_evictor
 from descheduler.eviction.handle import Handle
 from descheduler.eviction.migration_controller.profiles import migration_notes
 from descheduler.eviction.node_fit import NodeFit

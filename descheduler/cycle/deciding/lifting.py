@@ -1,4 +1,7 @@
-"""The limits that stopped the plugins of a run, and its policy without them."""
+"""The limits that stopped the plugins of a run, its policy without them, and an end to planning without limits.
+
+That end is only for the report: it is counted in landings, so that the same input ends at the same pod.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +11,16 @@ from collections.abc import Set as AbstractSet
 
 from msgspec.structs import replace
 
-from descheduler.eviction.checks.work_bound import is_out_of_work
-from descheduler.model.verdict import EvictionLimit, LimitReached
+from descheduler.eviction.placement_verification.landing_book import LandingBook
+from descheduler.eviction.request_check import PodByPod
+from descheduler.model.verdict import ACCEPTED, EvictionLimit, LimitReached, Verdict, limit_reached
+from descheduler.plan.bundles import Bundle, Candidate
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.moves import Refusal
 from descheduler.policy.plugin import Registry
 from descheduler.policy.types import Policy, Profile
 
-__all__ = ["LIFTED_STAGES", "is_stopped", "limits_reached", "without_limits"]
+__all__ = ["LIFTED_STAGES", "WorkBound", "is_out_of_work", "is_stopped", "limits_reached", "without_limits"]
 
 LIFTED_STAGES = (
     frozenset({EvictionLimit.TOTAL}),
@@ -55,3 +60,25 @@ def _without_plugin_limits(profile: Profile, registry: Registry) -> Profile:
         for config in profile.plugin_configs
     )
     return replace(profile, plugin_configs=tuple(configs))
+
+
+_ENOUGH = limit_reached(LimitReached(EvictionLimit.TOTAL, 0))
+"""Plugins stop at it as at the limit of the run. No report shows it."""
+
+
+class WorkBound(PodByPod):
+    """Refuses every request once `landings` has judged `most_judged` of them, about a millisecond each."""
+
+    def __init__(self, landings: LandingBook, most_judged: int) -> None:
+        self._landings = landings
+        self._most_judged = most_judged
+
+    def may_go(self, candidate: Candidate, bundle: Bundle) -> Verdict:
+        """Whether there is work left to be done."""
+        del candidate, bundle
+        return ACCEPTED if self._landings.num_judged < self._most_judged else _ENOUGH
+
+
+def is_out_of_work(verdict: Verdict) -> bool:
+    """Whether a request was refused by the bound, which says nothing about its pods."""
+    return verdict.reached is _ENOUGH.reached

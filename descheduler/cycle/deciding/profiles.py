@@ -10,8 +10,7 @@ from typing import cast
 
 import msgspec
 
-from descheduler.cycle.deciding.observer import Operation
-from descheduler.cycle.deciding.round import Round, RunSetting
+from descheduler.cycle.deciding.round import Operation, Round, RunSetting
 from descheduler.cycle.foreign.specs import guarded_spec
 from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.evictor import Evictor

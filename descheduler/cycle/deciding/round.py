@@ -1,16 +1,17 @@
-"""What a run and each of its rounds go by beside policy and snapshot."""
+"""What a run and each of its rounds go by beside policy and snapshot, and how others learn when a plugin runs."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, Literal, Protocol
 
 import msgspec
 from msgspec.structs import replace
 
-from descheduler.cycle.deciding.observer import UNOBSERVED, PluginObserver
 from descheduler.cycle.options import MOST_ASSESSED
 from descheduler.cycle.plugins import REGISTRY
-from descheduler.eviction.answers import Answers
+from descheduler.eviction.background import Answers
 from descheduler.eviction.checks.scope import EVERYWHERE, Scope
 from descheduler.eviction.checks.table import REQUEST_CHECKS, MakeCheck
 from descheduler.model.node import Node
@@ -21,7 +22,45 @@ from descheduler.plan.search_watch import UNWATCHED, SearchWatch
 from descheduler.policy.plugin import Registry
 from descheduler.policy.types import Policy
 
-__all__ = ["MOST_PROVED", "DecideAgain", "Round", "RunSetting"]
+__all__ = ["MOST_PROVED", "DecideAgain", "Operation", "PluginObserver", "Round", "RunSetting"]
+
+Operation = Literal["deschedule", "balance"]
+"""The extension point that a plugin is run at."""
+
+
+class PluginObserver(Protocol):
+    """Told of every run of a plugin. Must not change what is decided."""
+
+    def plugin_run(self, profile: str, plugin: str, operation: Operation) -> AbstractContextManager[object]:
+        """A context that is open for exactly as long as the plugin runs."""
+
+    def mark(self) -> object:
+        """What it was told so far, for `back_to`."""
+
+    def back_to(self, mark: Any) -> None:
+        """Forgets what it was told since `mark` was given: the plugins are asked again."""
+
+    def reordered(self, moves: Sequence[Move]) -> None:
+        """All evictions granted so far in a new order: some were granted, after all, ahead of others."""
+
+
+class _Unobserved:
+    def plugin_run(self, profile: str, plugin: str, operation: Operation) -> AbstractContextManager[object]:
+        return nullcontext()
+
+    def mark(self) -> object:
+        return None
+
+    def back_to(self, mark: object) -> None:
+        pass
+
+    def reordered(self, moves: Sequence[Move]) -> None:
+        pass
+
+
+_UNOBSERVED: PluginObserver = _Unobserved()
+"""An observer that ignores everything."""
+
 
 MOST_PROVED = 500
 """Evictions that are judged together once more; each is played through several times, at a millisecond each."""
@@ -62,14 +101,14 @@ class Round(msgspec.Struct, frozen=True):
     chosen: Sequence[Move] | None = None
     earlier: EarlierPlan | None = None
     checks: Sequence[MakeCheck] = REQUEST_CHECKS
-    observer: PluginObserver = UNOBSERVED
+    observer: PluginObserver = _UNOBSERVED
     most_assessed: int = MOST_ASSESSED
     most_proved: int = MOST_PROVED
     measures: bool = False
 
     def once_more(self, checks: Sequence[MakeCheck], earlier: EarlierPlan) -> Round:
         """The same round with these checks and this plan, without an observer, since only its decisions are read."""
-        return replace(self, checks=checks, earlier=earlier, observer=UNOBSERVED, most_assessed=0, most_proved=0)
+        return replace(self, checks=checks, earlier=earlier, observer=_UNOBSERVED, most_assessed=0, most_proved=0)
 
 
 DecideAgain = Callable[[Policy, Sequence[MakeCheck], EarlierPlan], Decisions]

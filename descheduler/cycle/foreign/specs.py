@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, TypeVar, get_args
+from typing import Any, get_args
 
 import msgspec
 from msgspec.structs import replace
 
 from descheduler.cluster.kinds import KINDS
 from descheduler.cycle.foreign.plugins import METHODS, ForeignFactory
-from descheduler.model.node import Node
 from descheduler.policy.plugin import ArgsProblem, ExtensionPoint, Needs, PluginSpec
 from descheduler.policy.plugin_faults import (
     Origin,
@@ -28,28 +27,15 @@ from descheduler.policy.plugin_faults import (
     origin_of,
     text_of,
 )
-from descheduler.policy.scheduler_files import ReadSchedulerFile, SchedulerFile
 
 __all__ = ["admit_spec", "guarded_spec"]
 
 _MOST_PROBLEMS = 100
 _MOST_QUERIES = 100
-_FUNCTIONS = (
-    "validate",
-    "defaults",
-    "construction_problems",
-    "file_problems",
-    "warnings",
-    "profile_problems",
-    "creates_reservations",
-    "samples",
-    "samples_address",
-    "without_limits",
-    "cordons",
-)
+_PROBLEMS = ("validate", "construction_problems", "file_problems", "warnings", "profile_problems")
+"""Functions that answer with problems."""
 _POINTS: tuple[ExtensionPoint, ...] = get_args(ExtensionPoint)
 Spec = PluginSpec[Any]
-_AnswerT = TypeVar("_AnswerT")
 Problems = Sequence[ArgsProblem]
 
 
@@ -66,24 +52,8 @@ def admit_spec(spec: Spec, origin: Origin) -> Spec:
     _check_row(spec)
     _check_methods(spec)
     guarded(origin, _zero_args)(spec)
-    guard = _Guard(spec, origin)
-    return replace(
-        spec,
-        factory=ForeignFactory(spec.factory, origin, spec.extension_points),
-        validate=guard.validate,
-        defaults=guard.defaults,
-        construction_problems=guard.construction_problems,
-        file_problems=guard.file_problems,
-        warnings=guard.warnings,
-        profile_problems=guard.profile_problems,
-        uses=None if spec.uses is None else guard.uses,
-        needs=guard.needs,
-        creates_reservations=guard.creates_reservations,
-        samples=guard.samples,
-        samples_address=guard.samples_address,
-        without_limits=guard.without_limits,
-        cordons=guard.cordons,
-    )
+    factory = ForeignFactory(spec.factory, origin, spec.extension_points)
+    return replace(spec, factory=factory, **_Guard(spec, origin).functions())
 
 
 def _check_row(spec: Spec) -> None:
@@ -97,7 +67,7 @@ def _check_row(spec: Spec) -> None:
     for key, warning in a_mapping(spec.beside, "beside of its row").items():
         text_of(key, "a plugin of beside")
         text_of(warning, "a warning of beside")
-    for name in _FUNCTIONS:
+    for name in (*_PROBLEMS, *(name for name in _CHECKS if name != "uses" or spec.uses is not None)):
         if not callable(getattr(spec, name)):
             raise WrongAnswer(f"{name} of its row is not a function")
 
@@ -127,117 +97,46 @@ class _Guard:
         self._spec = spec
         self._origin = origin
 
-    def validate(self, args: msgspec.Struct) -> Problems:
+    def functions(self) -> dict[str, Callable[..., object]]:
+        """All of them by name. Of one that fails the problems are that, and the answer is that of no function."""
+        functions: dict[str, Callable[..., object]] = {
+            **{name: partial(self._found, name) for name in _PROBLEMS},
+            "validate": self._validate,
+            "construction_problems": self._construction_problems,
+            **{name: partial(self._answer, name) for name in _CHECKS},
+        }
+        return {name: each for name, each in functions.items() if getattr(self._spec, name) is not None}
+
+    def _validate(self, args: msgspec.Struct) -> Problems:
         """The problems of the row; that there are no defaults for the arguments is one as well."""
-        no_defaults = self._fault(lambda: self._defaults(args))
-        return [*no_defaults, *self._found("validate", lambda: self._spec.validate(args))]
+        return [*self._fault(partial(self._checked, "defaults", args)), *self._found("validate", args)]
 
-    def defaults(self, args: msgspec.Struct) -> msgspec.Struct:
-        """The arguments with defaults; as they are where these fail."""
-        return self._answer(lambda: self._defaults(args), args)
-
-    def construction_problems(self, args: msgspec.Struct) -> Problems:
+    def _construction_problems(self, args: msgspec.Struct) -> Problems:
         """The problems of the row; that it cannot say what it needs, reads or holds is one as well."""
-        unknown = [
-            problem
-            for ask in (
-                self._needs,
-                self._samples,
-                self._creates_reservations,
-                self._without_limits,
-                partial(self._cordons, nodes=(), files={}),
-            )
-            for problem in self._fault(partial(ask, args))
+        asked = ("needs", "samples", "creates_reservations", "without_limits")
+        asks = [
+            *(partial(self._checked, name, args) for name in asked),
+            partial(self._checked, "cordons", args, (), {}),
         ]
-        found = self._found("construction_problems", lambda: self._spec.construction_problems(args))
-        return [*unknown, *found]
+        return [*(problem for ask in asks for problem in self._fault(ask)), *self._found("construction_problems", args)]
 
-    def file_problems(self, args: msgspec.Struct, read: ReadSchedulerFile) -> Problems:
-        """The problems of the row."""
-        return self._found("file_problems", lambda: self._spec.file_problems(args, read))
+    def _checked(self, name: str, *given: Any) -> Any:
+        return _CHECKS[name](getattr(self._spec, name)(*given), self._spec, *given)
 
-    def warnings(self, args: msgspec.Struct) -> Problems:
-        """The warnings of the row."""
-        return self._found("warnings", lambda: self._spec.warnings(args))
+    def _answer(self, name: str, *given: Any) -> object:
+        """The answer of the row; where its code fails the arguments as they are, or nothing."""
+        found: list[object] = []
+        self._fault(lambda: found.append(self._checked(name, *given)))
+        return found[0] if found else _OTHERWISE.get(name, given[0])
 
-    def profile_problems(self, args: msgspec.Struct, has_reservations: bool) -> Problems:
-        """The problems of the row."""
-        return self._found("profile_problems", lambda: self._spec.profile_problems(args, has_reservations))
-
-    def uses(self, args: msgspec.Struct) -> Mapping[tuple[str | int, ...], str]:
-        """The strategies that it runs; none where it cannot tell."""
-        found: dict[tuple[str | int, ...], str] = {}
+    def _found(self, name: str, *given: Any) -> Problems:
+        found: list[ArgsProblem] = []
 
         def ask() -> None:
-            used = self._spec.uses(args) if self._spec.uses is not None else {}
-            found.update({_checked_path(path): text_of(name, "uses()") for path, name in used.items()})
+            answer = getattr(self._spec, name)(*given)
+            found.extend(_checked_problem(each) for each in at_most(answer, _MOST_PROBLEMS, f"{name}()"))
 
-        self._fault(ask)
-        return found
-
-    def needs(self, args: msgspec.Struct) -> Needs:
-        """What it needs; nothing where it cannot tell."""
-        return self._answer(lambda: self._needs(args), Needs())
-
-    def creates_reservations(self, args: msgspec.Struct) -> bool:
-        """Whether it says so; not where it cannot tell."""
-        return self._answer(lambda: self._creates_reservations(args), False)
-
-    def samples(self, args: msgspec.Struct) -> Sequence[str]:
-        """The queries of the row; none where it cannot tell."""
-        return self._answer(lambda: self._samples(args), ())
-
-    def samples_address(self, args: msgspec.Struct) -> str:
-        """The address of the row; none where it cannot tell."""
-        return self._answer(lambda: text_of(self._spec.samples_address(args), "samples_address()"), "")
-
-    def without_limits(self, args: msgspec.Struct) -> msgspec.Struct:
-        """The arguments without limits; as they are where these fail."""
-        return self._answer(lambda: self._without_limits(args), args)
-
-    def cordons(
-        self, args: msgspec.Struct, nodes: Sequence[Node], files: Mapping[str, SchedulerFile]
-    ) -> frozenset[str]:
-        """The nodes that it cordons; none where it cannot tell."""
-        return self._answer(lambda: self._cordons(args, nodes, files), frozenset())
-
-    def _cordons(
-        self, args: msgspec.Struct, nodes: Sequence[Node], files: Mapping[str, SchedulerFile]
-    ) -> frozenset[str]:
-        names = at_most(self._spec.cordons(args, nodes, files), len(nodes), "cordons()")
-        return frozenset(text_of(name, "a node of cordons()") for name in names)
-
-    def _needs(self, args: msgspec.Struct) -> Needs:
-        return _checked_needs(self._spec.needs(args))
-
-    def _creates_reservations(self, args: msgspec.Struct) -> bool:
-        return bool(self._spec.creates_reservations(args))
-
-    def _samples(self, args: msgspec.Struct) -> Sequence[str]:
-        queries = at_most(self._spec.samples(args), _MOST_QUERIES, "samples()")
-        return [text_of(query, "a query of samples()") for query in queries]
-
-    def _defaults(self, args: msgspec.Struct) -> msgspec.Struct:
-        return self._arguments(self._spec.defaults(args), "defaults()")
-
-    def _without_limits(self, args: msgspec.Struct) -> msgspec.Struct:
-        return self._arguments(self._spec.without_limits(args), "without_limits()")
-
-    def _arguments(self, given: object, what: str) -> msgspec.Struct:
-        kind: type[msgspec.Struct] = self._spec.args_type
-        return is_of(given, kind, what)
-
-    def _answer(self, ask: Callable[[], _AnswerT], otherwise: _AnswerT) -> _AnswerT:
-        """The answer of the row, or `otherwise` where its code fails."""
-        found: list[_AnswerT] = []
-        self._fault(lambda: found.append(ask()))
-        return found[0] if found else otherwise
-
-    def _found(self, name: str, ask: Callable[[], object]) -> Problems:
-        found: list[ArgsProblem] = []
-        failed = self._fault(
-            lambda: found.extend(_checked_problem(each) for each in at_most(ask(), _MOST_PROBLEMS, f"{name}()"))
-        )
+        failed = self._fault(ask)
         return [*found, *failed]
 
     def _fault(self, ask: Callable[[], object]) -> Problems:
@@ -247,6 +146,38 @@ class _Guard:
         except PluginFault as fault:
             return [ArgsProblem((), str(fault))]
         return ()
+
+
+def _of_kind(answer: object, spec: Spec, what: str) -> msgspec.Struct:
+    kind: type[msgspec.Struct] = spec.args_type
+    return is_of(answer, kind, what)
+
+
+def _texts(answer: object, most: int, function: str, noun: str) -> list[str]:
+    return [text_of(each, f"{noun} of {function}") for each in at_most(answer, most, function)]
+
+
+_CHECKS: Mapping[str, Callable[..., object]] = {
+    "defaults": lambda answer, spec, args: _of_kind(answer, spec, "defaults()"),
+    "without_limits": lambda answer, spec, args: _of_kind(answer, spec, "without_limits()"),
+    "needs": lambda answer, spec, args: _checked_needs(answer),
+    "uses": lambda answer, spec, args: {_checked_path(path): text_of(each, "uses()") for path, each in answer.items()},
+    "creates_reservations": lambda answer, spec, args: bool(answer),
+    "samples": lambda answer, spec, args: _texts(answer, _MOST_QUERIES, "samples()", "a query"),
+    "samples_address": lambda answer, spec, args: text_of(answer, "samples_address()"),
+    "cordons": lambda answer, spec, args, nodes, files: frozenset(_texts(answer, len(nodes), "cordons()", "a node")),
+}
+"""What is made of the answer of each function, which is checked, by its name: told the answer, the row and what the
+function was told."""
+_OTHERWISE: Mapping[str, object] = {
+    "needs": Needs(),
+    "uses": {},
+    "creates_reservations": False,
+    "samples": (),
+    "samples_address": "",
+    "cordons": frozenset(),
+}
+"""The answers of functions that fail; of others it is the arguments as they are."""
 
 
 def _checked_problem(given: object) -> ArgsProblem:

@@ -12,16 +12,14 @@ from msgspec.structs import replace
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.cycle.live.jobs import JobPlan
 from descheduler.cycle.options import RunResult
-from descheduler.eviction.answers import Answers
+from descheduler.eviction.background import Answers
 from descheduler.eviction.checks.scope import Scope
 from descheduler.kube.events import EventRecorder, EventTotals
 from descheduler.kube.evict import EvictionClient
 from descheduler.kube.objects import ObjectCalls
+from descheduler.migration.announcing import EvictionAnnouncer, JobAnnouncer
 from descheduler.migration.dispatch.surroundings import Surroundings
-from descheduler.migration.events.announce import EvictionAnnouncer
-from descheduler.migration.events.job_events import JobAnnouncer
-from descheduler.migration.events.job_listener import EveryListener
-from descheduler.migration.events.outcome_sinks import EverySink
+from descheduler.migration.listeners import EveryListener, EverySink
 from descheduler.migration.ports import OutcomeSink
 from descheduler.migration.roads.users_jobs import UsersJobs
 from descheduler.migration.rounds import Decide
@@ -37,7 +35,7 @@ from descheduler.telemetry.observer import RunObserver
 if TYPE_CHECKING:
     from descheduler.kube.client import KubeClient
     from descheduler.migration.cordons import Cordons
-    from descheduler.migration.guards.watchman import Watchman
+    from descheduler.migration.guards import Watchman
     from descheduler.migration.roads.adoption import Adopted
     from descheduler.migration.roads.care import Care
     from descheduler.migration.roads.execution import JobExecution

@@ -14,8 +14,7 @@ from descheduler.eviction.migration_controller.room_provider import PLACEHOLDER_
 from descheduler.kube.leases.settings import own_namespace
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.roads.users_jobs import UsersJobs
-from descheduler.migration.room.choice import JobProfile, ProviderMissing, choose
-from descheduler.migration.room.offer import find_offer
+from descheduler.migration.room.table import JobProfile, ProviderMissing, choose, find_offer
 from descheduler.migration.settings import JobStorage
 from descheduler.model.shard import WHOLE_CLUSTER, Shard
 from descheduler.model.text.counted import counted

@@ -33,7 +33,7 @@ from descheduler.kube.leases.held_lease import HeldLease
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.dispatch.pace import Paces
 from descheduler.migration.dispatch.surroundings import Halting, OpenCalls, Surroundings
-from descheduler.migration.guards.setup import make_watchman
+from descheduler.migration.guards import make_watchman
 from descheduler.migration.lease_settings import lease_settings
 from descheduler.migration.policy_settings import PaceFlags, RunStart, dispatch_settings
 from descheduler.migration.rounds import Decide

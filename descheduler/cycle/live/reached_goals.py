@@ -13,7 +13,7 @@ from descheduler.kube.leases.store import LEASE_API_VERSION
 from descheduler.model.shard import Shard
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.goals import ReachedGoal
-from descheduler.report.outcome.goal import goal_text, reached_objectives
+from descheduler.report.outcome.document import goal_text, reached_objectives
 from descheduler.supervision import RunStopped, Watch
 
 __all__ = ["Measure", "announce_goals", "reached_goals"]

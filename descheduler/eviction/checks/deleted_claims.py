@@ -5,22 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 
-from descheduler.cluster.snapshot import Snapshot
-from descheduler.eviction.placement_verification.verified_check import VerifiedCheck
+from descheduler.eviction.placement_verification.placement_verification import VerifiedCheck
 from descheduler.model.pod import Pod
 from descheduler.model.resource_claims import CLAIM_KIND, ResourceClaim
 from descheduler.model.verdict import Reason, Verdict, refuse
-from descheduler.policy.types import Profile
 
 __all__ = ["DeletedClaimCheck"]
 
 
 class DeletedClaimCheck(VerifiedCheck):
     """Refuses pods that have such a claim reserved, or for which it was made."""
-
-    def __init__(self, profiles: Sequence[Profile], snapshot: Snapshot) -> None:
-        super().__init__(profiles)
-        self._snapshot = snapshot
 
     def refusal(self, pod: Pod) -> Verdict | None:
         """What the rule has against the eviction of `pod`."""

@@ -1,4 +1,4 @@
-"""Answers of the eviction API that are known before anybody asks it."""
+"""Answers of the eviction API that are known before anybody asks it, such as about pods that it has not stored."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from descheduler.eviction.request_check import PodByPod
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.plan.bundles import Bundle, Candidate
 
-__all__ = ["KnownAnswerCheck"]
+__all__ = ["KnownAnswerCheck", "StoredPodCheck"]
 
 _NOTHING_CREATED = "the API server refuses evictions in it, and a replacement pod is not created"
 
@@ -35,3 +35,13 @@ class KnownAnswerCheck(PodByPod):
         if answer is None or self._background.concern(pod):
             return ACCEPTED
         return refuse(Reason.API_REFUSED, answer.message or f"status {answer.code}", pod.key)
+
+
+class StoredPodCheck(PodByPod):
+    """Refuses objects without a UID, as kubernetes-sigs/descheduler 0.36 does."""
+
+    def may_go(self, candidate: Candidate, bundle: Bundle) -> Verdict:
+        """Whether the pod has a UID."""
+        del bundle
+        pod = candidate.pod
+        return ACCEPTED if pod.uid else refuse(Reason.MISSING_UID, f"pod {pod.key} is missing UID", pod.key)

@@ -10,7 +10,7 @@ import msgspec
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.background import BackgroundEvictions
-from descheduler.eviction.pod_counts import NO_PODS, ClusterCounts, pods_for
+from descheduler.eviction.cluster_view import NO_PODS, ClusterCounts, pods_for
 from descheduler.eviction.request_check import Allowance, PodByPod, allowance_by_pod
 from descheduler.eviction.undo import NOTHING_DONE, Undo
 from descheduler.model.pod import Pod

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from functools import cached_property
 
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.eviction.placement_verification.verified_check import VerifiedCheck
+from descheduler.eviction.placement_verification.placement_verification import VerifiedCheck
 from descheduler.model.groups.gangs import volcano_gang_of
 from descheduler.model.groups.volcano import (
     COOLDOWN_KEY,
@@ -37,10 +37,6 @@ _OPEN = ("", "Open")
 
 class PreemptableCheck(VerifiedCheck):
     """Refuses pods that say so, or whose PodGroup does, and tasks that belong to the system."""
-
-    def __init__(self, profiles: Sequence[Profile], snapshot: Snapshot) -> None:
-        super().__init__(profiles)
-        self._snapshot = snapshot
 
     def refusal(self, pod: Pod) -> Verdict | None:
         """The annotation, else the label, has to be true; no task of kube-system or of a class of the system goes.
@@ -72,8 +68,8 @@ def _stated(of: Pod | VolcanoPodGroup) -> str | None:
 class TaskCooldownCheck(VerifiedCheck):
     """Refuses running pods that were scheduled less than their cooldown ago."""
 
-    def __init__(self, profiles: Sequence[Profile], now: datetime) -> None:
-        super().__init__(profiles)
+    def __init__(self, profiles: Sequence[Profile], snapshot: Snapshot, now: datetime) -> None:
+        super().__init__(profiles, snapshot)
         self._now = now
 
     def refusal(self, pod: Pod) -> Verdict | None:
@@ -104,10 +100,6 @@ def _scheduled_at(pod: Pod) -> datetime | None:
 class PodGroupPhaseCheck(VerifiedCheck):
     """Refuses tasks of jobs that do not run as a whole: Volcano admits or places the rest of them first."""
 
-    def __init__(self, profiles: Sequence[Profile], snapshot: Snapshot) -> None:
-        super().__init__(profiles)
-        self._snapshot = snapshot
-
     def refusal(self, pod: Pod) -> Verdict | None:
         """The phase has to be Running, or not be said."""
         group = self._snapshot.gangs.volcano_group(pod)
@@ -118,10 +110,6 @@ class PodGroupPhaseCheck(VerifiedCheck):
 
 class QueueStateCheck(VerifiedCheck):
     """Refuses tasks whose queue is closed or is not there: Volcano does not admit their job again."""
-
-    def __init__(self, profiles: Sequence[Profile], snapshot: Snapshot) -> None:
-        super().__init__(profiles)
-        self._snapshot = snapshot
 
     def refusal(self, pod: Pod) -> Verdict | None:
         """The queue has to be open; where no Queue at all was read nothing is known."""

@@ -8,8 +8,12 @@ from functools import cached_property
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.background import BackgroundEvictions
-from descheduler.eviction.placement_verification.placement_verification import EVICT_GANG, REFUSE, verification_args
-from descheduler.eviction.placement_verification.verified_check import VerifiedCheck
+from descheduler.eviction.placement_verification.placement_verification import (
+    EVICT_GANG,
+    REFUSE,
+    VerifiedCheck,
+    verification_args,
+)
 from descheduler.eviction.undo import NOTHING_DONE, Undo
 from descheduler.model.groups.gangs import volcano_gang_of
 from descheduler.model.groups.volcano import (
@@ -130,8 +134,7 @@ class JobBudgetCheck(VerifiedCheck):
     """Keeps the disruption budget that a PodGroup states by annotation; the minimum comes before the maximum."""
 
     def __init__(self, profiles: Sequence[Profile], snapshot: Snapshot, background: BackgroundEvictions) -> None:
-        super().__init__(profiles)
-        self._snapshot = snapshot
+        super().__init__(profiles, snapshot)
         self._background = background
         self._charged: set[str] = set()
         self._evicted: Counter[str] = Counter()

@@ -9,7 +9,6 @@ from typing import Annotated
 import msgspec
 
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.eviction.default_evictor.other_node import make_other_node_check
 from descheduler.eviction.default_evictor.protections import (
     Check,
     check_bare_pod_unless_failed,
@@ -24,6 +23,7 @@ from descheduler.eviction.default_evictor.protections import (
     first_refusal,
     make_bare_pod_check,
     make_budget_check,
+    make_other_node_check,
     make_priority_check,
     make_selector_check,
     make_storage_class_check,

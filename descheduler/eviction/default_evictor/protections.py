@@ -7,11 +7,16 @@ Refusals are shared values, since filters run up to a million times in a cycle.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
+from typing import TYPE_CHECKING
 
 from descheduler.cluster.snapshot import Snapshot
+from descheduler.eviction.handle import Handle
 from descheduler.model.pod import CRITICAL_PRIORITY, STAYING_ANNOTATIONS, Pod, asks_to_stay
-from descheduler.model.selection.labels import LabelSelector
+from descheduler.model.selection.labels import LabelError, LabelSelector, parse_selector
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
+
+if TYPE_CHECKING:  # numpy takes longer to import than validating a policy may
+    from descheduler.eviction.node_fit import NodeSet
 
 __all__ = [
     "Check",
@@ -27,6 +32,7 @@ __all__ = [
     "first_refusal",
     "make_bare_pod_check",
     "make_budget_check",
+    "make_other_node_check",
     "make_priority_check",
     "make_selector_check",
     "make_storage_class_check",
@@ -182,3 +188,26 @@ def make_budget_check(snapshot: Snapshot) -> Check:
 def make_selector_check(selector: LabelSelector) -> Check:
     """Refuses pods whose labels `selector` does not match."""
     return lambda pod: None if selector.matches(pod.labels) else _SELECTOR
+
+
+def make_other_node_check(handle: Handle, node_selector: str, fits: Callable[[Pod, NodeSet], bool]) -> Check:
+    """Refuses pods for which `fits` finds none among the ready nodes that `node_selector` selects.
+
+    A selector that cannot be read refuses every pod; policies with such a selector load.
+    """
+    try:
+        nodes = handle.view.ready_nodes(parse_selector(node_selector))
+    except LabelError as error:
+        unreadable = refuse(Reason.NO_NODE_FITS, f"nodeSelector is not valid: {error}")
+        return lambda _: unreadable
+    scope = f"ready nodes with {node_selector}" if node_selector else "ready nodes"
+    refusal = refuse(Reason.NO_NODE_FITS, f"the pod does not fit on any of the other {scope} (nodeFit: true)")
+    node_set: NodeSet | None = None
+
+    def check(pod: Pod) -> Verdict | None:
+        nonlocal node_set
+        if node_set is None:
+            node_set = handle.node_fit.node_set(nodes)
+        return None if fits(pod, node_set) else refusal
+
+    return check

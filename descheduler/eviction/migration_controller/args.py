@@ -9,6 +9,7 @@ from typing import Annotated, TypeVar
 import msgspec
 
 from descheduler.eviction.migration_controller.room_provider import RoomProvider
+from descheduler.model.koordinator.migration_job import MIGRATION_JOB_KIND
 from descheduler.policy.plugin import Needs
 from descheduler.policy.shared_args import (
     Args,
@@ -292,4 +293,4 @@ def needs(args: MigrationControllerArgs) -> Needs:
         "CloneSet.apps.kruise.io",
     )
     quotas = ("ResourceQuota",) if creates_placeholders(args) or args.surges else ()
-    return Needs(frozenset(("PodMigrationJob.scheduling.koordinator.sh", *workloads, *quotas)))
+    return Needs(frozenset((MIGRATION_JOB_KIND, *workloads, *quotas)))

@@ -11,12 +11,12 @@ from functools import partial
 import msgspec
 
 from descheduler.cluster.snapshot import Snapshot
+from descheduler.eviction.cluster_view import pods_for
 from descheduler.eviction.default_evictor.protections import Check
 from descheduler.eviction.migration_controller.args import MigrationControllerArgs
 from descheduler.eviction.migration_controller.migrating_pods import MigratingPods, Scope
 from descheduler.eviction.migration_controller.surging_pods import can_be_surged
 from descheduler.eviction.migration_controller.workloads import Workloads, allowed_at_once, can_look_up
-from descheduler.eviction.pod_counts import pods_for
 from descheduler.eviction.request_check import Allowance, allowance_by_pod, always
 from descheduler.model.groups.workloads import Workload
 from descheduler.model.pod import Owner, Pod

@@ -8,9 +8,9 @@ from datetime import timedelta
 from functools import partial
 
 from descheduler.cluster.snapshot import Snapshot
+from descheduler.eviction.cluster_view import pods_for
 from descheduler.eviction.migration_controller.args import MigrationControllerArgs, MigrationObjectLimiter
 from descheduler.eviction.migration_controller.workloads import Workloads, allowed_at_once
-from descheduler.eviction.pod_counts import pods_for
 from descheduler.eviction.request_check import Allowance, allowance_by_pod, always
 from descheduler.eviction.undo import Undo
 from descheduler.model.pod import Pod

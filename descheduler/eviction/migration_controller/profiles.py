@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 
+from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.migration_controller.args import EVICTION_POLICIES, MigrationControllerArgs, MoveHistoryArgs
 from descheduler.eviction.migration_controller.room_provider import RoomProvider
 from descheduler.model.koordinator.eviction_annotations import EVICT_POLICY_LABEL
+from descheduler.model.koordinator.migration_job import MIGRATION_JOB_KIND
 from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted
 from descheduler.plan.moves import Move
 from descheduler.policy.types import Policy, Profile
 
 __all__ = [
+    "OF_APPLY",
+    "OF_DRY_RUN",
     "dry_profiles",
     "eviction_policy_notes",
     "history_args",
     "is_dry",
+    "jobs_left_out",
     "migration_controllers",
     "migration_notes",
     "unheeded_notes",
@@ -26,7 +31,6 @@ __all__ = [
 _NO_LABELS: Mapping[str, str] = {}
 _API = "Eviction"
 """The policy that needs no job."""
-_JOB_KIND = "PodMigrationJob.scheduling.koordinator.sh"
 
 
 def migration_controllers(policy: Policy) -> Mapping[str, MigrationControllerArgs]:
@@ -123,9 +127,25 @@ _WHY_NOT = "the cluster has no PodMigrationJobs, so pods are evicted through the
 def _evicts_by_jobs(args: MigrationControllerArgs, kinds: Container[str]) -> bool:
     provider = RoomProvider.named(args.reservation_provider)
     holds_room = provider is not None and provider.holds_room and not provider.needs_koordinator
-    return (holds_room and args.default_job_mode != "EvictDirectly") or _JOB_KIND in kinds
+    return (holds_room and args.default_job_mode != "EvictDirectly") or MIGRATION_JOB_KIND in kinds
 
 
 def _asks_for_another_policy(pod: Pod) -> bool:
     """Of an unknown policy Koordinator takes the default one."""
     return pod.labels.get(EVICT_POLICY_LABEL) in set(EVICTION_POLICIES) - {_API}
+
+
+OF_APPLY = "apply evicts only pods of the plan"
+OF_DRY_RUN = "a run that evicts checks them first, unless koord-descheduler runs"
+
+
+def jobs_left_out(policy: Policy, snapshot: Snapshot, why: str) -> tuple[str, ...]:
+    """A sentence on the jobs that a run of `policy` would decide about, and `why` this one does not; else none."""
+    if not snapshot.migration_jobs or not migration_controllers(policy):
+        return ()
+    # Few runs have jobs to look at.
+    from descheduler.eviction.migration_controller.arbitration import is_unclaimed, jobs_to_judge
+
+    number = sum(is_unclaimed(job) and not job.is_paused for job in jobs_to_judge(snapshot))
+    counts = f"{counted(number, 'PodMigrationJob')} of users {'is' if number == 1 else 'are'} not in this plan"
+    return (f"{counts}: {why}",) if number else ()

@@ -14,15 +14,20 @@ from itertools import groupby
 import msgspec
 
 from descheduler.eviction.placement_verification.landing_book import LandingBook
+from descheduler.eviction.placement_verification.placement_verification import verification_args
+from descheduler.eviction.request_check import Allowance, PodByPod, always
 from descheduler.model.pod import Pod
 from descheduler.model.text.counted import first_names
-from descheduler.model.verdict import Reason, refuse
+from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
+from descheduler.plan.bundles import Bundle, Candidate
 from descheduler.plan.moves import Move, PodIdentity, identity_of
+from descheduler.policy.types import Profile
 
 __all__ = [
     "IN_SOME_ORDERS",
     "NOTHING_HELD_BACK",
     "HeldBack",
+    "OrderCheck",
     "causes_of",
     "largest_part",
     "later_waves",
@@ -38,9 +43,7 @@ _MOST_CUTS = 12
 """How often what is not proven is left out before nothing more is tried."""
 _MOST_TRIED = 24
 """How often something is added again."""
-
 _MOST_NAMED = 3
-
 _Unit = tuple[Pod, ...]
 """Pods that leave together or not at all; mostly one."""
 
@@ -226,3 +229,32 @@ class _Parts:
         """The pods of `part` and those that leave anyway, as they were granted."""
         pods = self._forced.union(*part)
         return [pod for pod in self._leaving if pod in pods]
+
+
+_ORDER_DECIDES = "with this pod, the order of the replacement pods decides whether all of them can be scheduled"
+_WAY_OUT = (
+    "a later run evicts the pod if room is left for its replacement; a DeschedulerConfiguration can evict it in a "
+    "later wave of the same run"
+)
+_NAME = f"the order of the replacements ({Reason.ORDER_DEPENDENT.code})"
+
+
+class OrderCheck(PodByPod):
+    """Refuses what is held back, in profiles that verify landings."""
+
+    def __init__(self, profiles: Sequence[Profile], held_back: HeldBack) -> None:
+        self._verifies = [verification_args(profile) is not None for profile in profiles]
+        self._held_back = held_back
+
+    def may_go(self, candidate: Candidate, bundle: Bundle) -> Verdict:
+        """Whether the order of the replacements makes no difference."""
+        if self._verifies[bundle.profile_index] and self._held_back.has(candidate.pod):
+            cause = self._held_back.cause(candidate.pod) or _ORDER_DECIDES
+            return refuse(Reason.ORDER_DEPENDENT, f"{cause}; {_WAY_OUT}")
+        return ACCEPTED
+
+    def allowances(self, profile_index: int) -> Sequence[Allowance]:
+        """None of what is held back, so that planners do not count on it."""
+        if not self._verifies[profile_index] or self._held_back == NOTHING_HELD_BACK:
+            return ()
+        return (Allowance(lambda pod: True if self._held_back.has(pod) else None, lambda _: 0, name_of=always(_NAME)),)

@@ -20,9 +20,9 @@ from descheduler.eviction.undo import Undo
 from descheduler.model.held_room import NOTHING_HELD, HeldRooms
 from descheduler.model.kube_version import KubeVersion
 from descheduler.model.pod import Pod
+from descheduler.placement.landings.landing import JointVerdict, Landing, LandingVerdict
 
 if TYPE_CHECKING:  # numpy takes longer to import than validating a policy may
-    from descheduler.placement.landings.landing import JointVerdict, Landing
     from descheduler.placement.prover import LandingProver
 
 __all__ = ["LandingBook"]
@@ -143,7 +143,7 @@ class LandingBook:
         self.num_judged += len(pods)
         with prover.as_of(number):
             if len(pods) > 1:
-                return prover.prove_further(pods, are_mates=True).verdict.value == "lands"
+                return prover.prove_further(pods, are_mates=True).verdict is LandingVerdict.LANDS
             landing = prover.consider(pods[0])
             return _lands(landing) and not landing.returns_to_source
 
@@ -364,8 +364,8 @@ def _lands(landing: Landing | None) -> bool:
     """Whether it does, as far as its owner creates the pod."""
     if landing is None:
         return False
-    of_owner = landing.replacement.answer.conditions
-    return landing.verdict.value == "lands" or (landing.verdict.value == "lands_if" and landing.conditions == of_owner)
+    verdict, of_owner = landing.verdict, landing.replacement.answer.conditions
+    return verdict is LandingVerdict.LANDS or (verdict is LandingVerdict.LANDS_IF and landing.conditions == of_owner)
 
 
 def _are_alike(settings: SchedulingSettings, others: SchedulingSettings) -> bool:

@@ -8,7 +8,6 @@ longer than all other checks together.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -28,15 +27,11 @@ from descheduler.model.groups.gangs import gang_name_of
 from descheduler.model.pod import Pod
 from descheduler.model.selection.labels import LabelSelector
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
-from descheduler.placement.plugins.coscheduling.obstacles import MissingMembers
-from descheduler.placement.plugins.elastic_quota.admission import QuotaShortage
+from descheduler.placement.landings.landing import UNPROVEN, Landing, LandingVerdict
 from descheduler.plan.bundles import Bundle, Candidate
 from descheduler.plan.moves import Move
 from descheduler.policy.shared_args import compile_selector
 from descheduler.policy.types import Profile
-
-if TYPE_CHECKING:
-    from descheduler.placement.landings.landing import Landing
 
 __all__ = ["LandingCheck"]
 
@@ -56,7 +51,7 @@ class _Rules(msgspec.Struct, frozen=True):
             return refuse(Reason.OWNER_FAILS, answer.loss, _owner_of(candidate.pod))
         if landing.replacement.pod is None:
             return None
-        if landing.verdict.value == "no" and self._is_disposable(candidate.pod):
+        if landing.verdict is LandingVerdict.NO and self._is_disposable(candidate.pod):
             return None
         refusal = _refusal(landing, self.args)
         if refusal is None and self._refuses_return(plugin) and landing.returns_to_source and not landing.cause:
@@ -138,7 +133,7 @@ class LandingCheck(PodByPod):
             for landing, candidate in zip(joint.landings, new, strict=True)
         )
         refusal = next((answer for answer in answers if answer is not None), None)
-        return refusal or (ACCEPTED if joint.is_proven or joint.verdict.value != "lands" else IN_SOME_ORDERS)
+        return refusal or (ACCEPTED if joint.is_proven or joint.verdict is not LandingVerdict.LANDS else IN_SOME_ORDERS)
 
     def _selected_again(self, landing: Landing, candidate: Candidate, bundle: Bundle) -> Verdict | None:
         """A refusal where the plugin would select the replacement again; of mates others have selected nothing."""
@@ -193,26 +188,16 @@ def _rules(profile: Profile, settings: SchedulingSettings | None) -> _Rules | No
 
 
 def _refusal(landing: Landing, args: PlacementVerificationArgs) -> Verdict | None:
-    verdict = landing.verdict.value
-    if verdict == "no":
-        return _no_landing(landing)
-    if verdict == "lands_if" and args.on_conditional == REFUSE:
+    verdict = landing.verdict
+    if verdict is LandingVerdict.NO:
+        message, refusal = landing.message, landing.refusal
+        return refuse(Reason.NO_LANDING, message) if refusal is None else refusal.refusal(message)
+    if verdict is LandingVerdict.LANDS_IF and args.on_conditional == REFUSE:
         condition = landing.message or "; ".join(landing.conditions)
         return refuse(Reason.CONDITIONAL_LANDING, f"{condition} (onConditional: refuse)")
-    if verdict in ("likely", "unknown") and args.on_unknown == REFUSE:
+    if verdict in UNPROVEN and args.on_unknown == REFUSE:
         return refuse(Reason.UNKNOWN_LANDING, f"{landing.message} (onUnknown: refuse)")
     return None
-
-
-def _no_landing(landing: Landing) -> Verdict:
-    """The refusal of a replacement that finds no node, by name where a quota or its gang keeps it from all nodes."""
-    facts = () if landing.refusal is None else landing.refusal.facts
-    for fact in facts:
-        if isinstance(fact, QuotaShortage):
-            return refuse(Reason.ELASTIC_QUOTA, landing.message, fact.quota)
-        if isinstance(fact, MissingMembers):
-            return refuse(Reason.NO_LANDING, landing.message, fact.current)
-    return refuse(Reason.NO_LANDING, landing.message)
 
 
 def _of_gang(verdict: Verdict, bundle: Bundle) -> Verdict:

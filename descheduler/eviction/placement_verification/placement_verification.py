@@ -6,27 +6,26 @@ DeschedulerConfiguration and of no profile of a DeschedulerPolicy.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated
 
 import msgspec
 
+from descheduler.cluster.snapshot import Snapshot
 from descheduler.documents.problems import PolicyError
 from descheduler.eviction.handle import Handle
 from descheduler.eviction.placement_verification.scheduling_settings import SchedulingSettings
+from descheduler.eviction.request_check import PodByPod
 from descheduler.model.groups.gangs import OTHER_POD_GROUPS
 from descheduler.model.kube_version import KubeVersion, KubeVersionError
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Verdict
 from descheduler.placement.schedulers.table import ASSUMED, SCHEDULERS
+from descheduler.plan.bundles import Bundle, Candidate
 from descheduler.policy.plugin import ArgsProblem, Needs
 from descheduler.policy.scheduler_files import ReadSchedulerFile, SchedulerFile
-from descheduler.policy.shared_args import (
-    Args,
-    LabelSelectorArg,
-    check_selector,
-    one_of,
-)
+from descheduler.policy.shared_args import Args, LabelSelectorArg, check_selector, one_of
 from descheduler.policy.types import Policy, Profile
 
 __all__ = [
@@ -35,6 +34,7 @@ __all__ = [
     "REFUSE_BALANCE",
     "PlacementVerification",
     "PlacementVerificationArgs",
+    "VerifiedCheck",
     "default_args",
     "file_problems",
     "landing_needs",
@@ -262,3 +262,19 @@ def version_of(args: PlacementVerificationArgs | None, cluster_version: KubeVers
         return cluster_version or KubeVersion()
     version = KubeVersion.parse(args.kube_version) if args.kube_version else cluster_version or KubeVersion()
     return version.with_gates(args.feature_gates)
+
+
+class VerifiedCheck(PodByPod):
+    """A rule about single pods. Profiles without the proof evict as the program does whose policy it is."""
+
+    def __init__(self, profiles: Sequence[Profile], snapshot: Snapshot) -> None:
+        self._snapshot = snapshot
+        self._holds = [verification_args(profile) is not None for profile in profiles]
+
+    def may_go(self, candidate: Candidate, bundle: Bundle) -> Verdict:
+        """The refusal of the rule, else acceptance."""
+        return (self.refusal(candidate.pod) if self._holds[bundle.profile_index] else None) or ACCEPTED
+
+    @abstractmethod
+    def refusal(self, pod: Pod) -> Verdict | None:
+        """What the rule has against the eviction of `pod`."""

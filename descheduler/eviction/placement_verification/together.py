@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from descheduler.eviction.placement_verification.landing_book import LandingBook
 from descheduler.eviction.placement_verification.scheduling_settings import SchedulingSettings
 from descheduler.model.pod import Pod
+from descheduler.placement.landings.landing import JointVerdict, Landing, LandingVerdict, worst
 from descheduler.plan.moves import PodIdentity, identity_of
 
 if TYPE_CHECKING:  # numpy takes longer to import than validating a policy may
-    from descheduler.placement.landings.landing import JointVerdict, Landing
     from descheduler.placement.prover import LandingProver
 
 __all__ = ["judge_together"]
@@ -63,8 +63,6 @@ def _in_turn(prover: LandingProver, batches: Sequence[Sequence[Pod]]) -> JointVe
 def _joined(
     leaving: Sequence[tuple[Pod, SchedulingSettings]], verdicts: Sequence[tuple[SchedulingSettings, JointVerdict]]
 ) -> JointVerdict:
-    from descheduler.placement.landings.landing import LandingVerdict
-
     chosen = []
     certificates = []
     for place, (_, granted) in enumerate(leaving):
@@ -84,13 +82,11 @@ def _joined(
 def _summed_up(
     landings: Sequence[Landing], certificates: Iterable[str], *, num_orders: int, is_proven: bool
 ) -> JointVerdict:
-    from descheduler.placement.landings.landing import JointVerdict, worst
-
     return JointVerdict(
         verdict=worst(landing.verdict for landing in landings),
         landings=tuple(landings),
         cold=worst(landing.cold for landing in landings),
-        conditions=tuple(_conditions(landings)),
+        conditions=tuple(dict.fromkeys(sentence for landing in landings for sentence in landing.conditions)),
         certificate=next(filter(None, certificates), ""),
         num_orders=num_orders,
         is_proven=is_proven,
@@ -99,11 +95,5 @@ def _summed_up(
 
 def _gravest(verdicts: Sequence[JointVerdict], place: int) -> JointVerdict:
     """The one of `verdicts` that says worst of the move at `place`; the first of several."""
-    from descheduler.placement.landings.landing import worst
-
     gravest = worst(verdict.landings[place].verdict for verdict in verdicts)
     return next(verdict for verdict in verdicts if verdict.landings[place].verdict is gravest)
-
-
-def _conditions(landings: Iterable[Landing]) -> Iterable[str]:
-    return dict.fromkeys(sentence for landing in landings for sentence in landing.conditions)

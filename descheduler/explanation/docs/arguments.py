@@ -1,22 +1,41 @@
-"""Arguments of plugins in the words of a policy file: their types, their defaults, and what they mean."""
+"""Plugins in the words that stand with their code: what they are for, and their arguments as a policy file has them.
+
+Of arguments that is their types, their defaults, and what they mean.
+"""
 
 from __future__ import annotations
 
+import inspect
 import json
+import re
+import sys
 import types
 import typing
 from collections.abc import Callable, Iterator, Mapping
 from datetime import timedelta
+from typing import Any
 
 import msgspec
 
 from descheduler.documents.fields import Fields
-from descheduler.explanation.docs.source import attribute_docs
+from descheduler.explanation.docs.source import attribute_docs, docstring, paragraphs
 from descheduler.model.text.duration import format_duration
 from descheduler.policy.effective import args_to_document
+from descheduler.policy.plugin import PluginSpec
 from descheduler.policy.shared_args import WITHOUT_EFFECT, Percentage
 
-__all__ = ["PluginArgument", "argument_docs", "default_json", "part_of", "parts_of", "type_words"]
+__all__ = [
+    "PluginArgument",
+    "about_arguments",
+    "argument_docs",
+    "default_json",
+    "part_of",
+    "parts_of",
+    "points_of",
+    "procedure_of",
+    "purpose_of",
+    "type_words",
+]
 
 
 class PluginArgument(Fields, frozen=True):
@@ -70,7 +89,8 @@ def default_json(value: object) -> str:
         case timedelta():
             return format_duration(value)
         case Mapping():  # a pattern `{}` would match every mapping
-            return json.dumps({key: _plain(part) for key, part in value.items()}) if value else ""
+            parts = {key: args_to_document(v) if isinstance(v, msgspec.Struct) else v for key, v in value.items()}
+            return json.dumps(parts) if parts else ""
         case float() if value.is_integer():
             return str(int(value))
         case _:
@@ -137,5 +157,33 @@ def _is_mapping(origin: object) -> bool:
     return isinstance(origin, type) and issubclass(origin, Mapping)
 
 
-def _plain(part: object) -> object:
-    return args_to_document(part) if isinstance(part, msgspec.Struct) else part
+_NO_SOURCE = "Not described: this installation has no source files."
+_ORDER = ("deschedule", "balance", "filter", "preEvictionFilter", "evict")
+
+
+def purpose_of(spec: PluginSpec[Any]) -> str:
+    """The rest of the first paragraph of the module that runs it, which starts with the plugin's name."""
+    about = paragraphs(docstring(sys.modules[inspect.unwrap(spec.factory).__module__]))
+    return _capitalised(re.sub(rf"^(Plugin )?{spec.name}: ", "", about[0])) if about else _NO_SOURCE
+
+
+def procedure_of(spec: PluginSpec[Any]) -> Iterator[str]:
+    """How it goes about it: the paragraphs at its extension points."""
+    for point in ("deschedule", "balance"):
+        if point in spec.extension_points:
+            yield from paragraphs(docstring(getattr(inspect.unwrap(spec.factory), point)))
+
+
+def points_of(spec: PluginSpec[Any]) -> tuple[str, ...]:
+    """The extension points, in the order in which a run comes by them."""
+    return tuple(point for point in _ORDER if point in spec.extension_points)
+
+
+def about_arguments(spec: PluginSpec[Any]) -> str:
+    """What is to be said of the arguments as a whole; often nothing."""
+    about = paragraphs(docstring(spec.args_type))
+    return _capitalised(re.sub(rf"Arguments of {spec.name}[;.] *", "", about[0])) if about else ""
+
+
+def _capitalised(sentence: str) -> str:
+    return f"{sentence[:1].upper()}{sentence[1:]}"

@@ -17,7 +17,7 @@ from msgspec import inspect
 
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.documents.fields import Fields
-from descheduler.explanation.docs.plugins import purpose_of
+from descheduler.explanation.docs.arguments import purpose_of
 from descheduler.explanation.docs.source import attribute_docs, docstring, paragraphs
 from descheduler.explanation.explaining import explanation_type
 from descheduler.model.text.duration import DURATION_PATTERN

@@ -32,14 +32,18 @@ def docstring(subject: ModuleType | type | Callable[..., object]) -> str:
 
 
 def attribute_docs(cls: type) -> dict[str, str]:
-    """Attribute name → the paragraph below it, on one line; attributes without one are left out."""
+    """Attribute name → the paragraph below it, on one line; attributes without one are left out.
+
+    Those of a class that it derives from come first.
+    """
     text = _source_of(cls)
     if text is None:
         return {}
     (definition,) = ast.parse(textwrap.dedent(text)).body
     if not isinstance(definition, ast.ClassDef):
         raise TypeError(f"{cls!r} is not a class")
-    docs: dict[str, str] = {}
+    base = cls.__base__
+    docs = attribute_docs(base) if base is not None and vars(base).get("__annotations__") else {}
     name: str | None = None
     for statement in definition.body:
         text = _text(statement)

@@ -8,7 +8,6 @@ from typing import NamedTuple
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.documents.fields import Fields
 from descheduler.eviction.placement_verification.scheduling_settings import SchedulingSettings
-from descheduler.explanation.moved_cluster import configuration_of
 from descheduler.explanation.scheduling.analysis import analyse, obstacles_on
 from descheduler.explanation.scheduling.placement import NodeObstacle, PlacementAnalysis
 from descheduler.model.pod import Pod
@@ -46,7 +45,7 @@ class Scheduling(NamedTuple):
     @classmethod
     def of(cls, snapshot: Snapshot, settings: SchedulingSettings) -> Scheduling:
         """The scheduling of `snapshot`, by `settings`."""
-        return cls(shadow_cluster_of(snapshot, PLUGINS, settings.version), configuration_of(settings))
+        return cls(shadow_cluster_of(snapshot, PLUGINS, settings.version), settings.resolved())
 
     def analyse(self, pod: Pod) -> PlacementAnalysis:
         """What the scheduler of `pod` makes of it now."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.documents.fields import Fields
-from descheduler.explanation.asked import Answer, Explained, Inquiry
+from descheduler.explanation.asked import Answer, Explained
 from descheduler.explanation.finding import find_key
 from descheduler.model.groups.disruption_budget import DisruptionBudget
 from descheduler.model.pod import Pod
@@ -141,8 +141,6 @@ def _row(each: BudgetFacts) -> list[str]:
     ]
 
 
-def _answer(asked: Inquiry) -> Answer[BudgetsExplanation]:
-    return Answer(explain_budgets(asked.name, asked.snapshot))
-
-
-SUBJECT = Explained(BudgetsExplanation, _answer, budgets_table)
+SUBJECT = Explained(
+    BudgetsExplanation, lambda asked: Answer(explain_budgets(asked.name, asked.snapshot)), budgets_table
+)

@@ -9,7 +9,7 @@ import msgspec
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.documents.fields import Fields
-from descheduler.explanation.asked import Answer, Explained, Inquiry
+from descheduler.explanation.asked import Answer, Explained
 from descheduler.explanation.finding import UnknownSubjectError, find_key
 from descheduler.explanation.scheduling.waiting import Scheduling, WaitingPod, is_pending, waiting_pods, waiting_table
 from descheduler.model.koordinator.devices import AllocatedDevices, Amounts, DeviceInfo
@@ -212,8 +212,6 @@ def _user(user: DeviceUser) -> str:
     return f"Reservation {user.reservation}, for its owners"
 
 
-def _answer(asked: Inquiry) -> Answer[DeviceExplanation]:
-    return Answer(_explain(asked.name, asked.snapshot, asked.scheduling()))
-
-
-SUBJECT = Explained(DeviceExplanation, _answer, _table)
+SUBJECT = Explained(
+    DeviceExplanation, lambda asked: Answer(_explain(asked.name, asked.snapshot, asked.scheduling())), _table
+)

@@ -14,14 +14,7 @@ from descheduler.documents.fields import Fields
 from descheduler.eviction.placement_verification.scheduling_settings import SchedulingSettings
 from descheduler.explanation.asked import Answer, Explained, Inquiry
 from descheduler.explanation.finding import GROUP_KINDS, OwnedPods, find_group
-from descheduler.explanation.landings import (
-    LandingCount,
-    count_landings,
-    landing_lines,
-    landing_message,
-    target_text,
-    verdict_word,
-)
+from descheduler.explanation.landings import LandingCount, count_landings, landing_lines, landing_message, verdict_word
 from descheduler.explanation.moved_cluster import MovedCluster
 from descheduler.explanation.scheduling.volcano import VolcanoFacts, volcano_facts, volcano_tables
 from descheduler.explanation.watching.watched_run import PluginAnswer, PodDecision, WatchedRun
@@ -33,6 +26,7 @@ from descheduler.report.plan.document import LandingCause, LandingWord
 from descheduler.report.plan.landings import landing_causes
 from descheduler.report.tables.gang_rows import by_gang, shown_nodes, shown_pods
 from descheduler.report.tables.table_style import TableStyle
+from descheduler.report.tables.targets import target_text
 
 __all__ = ["SUBJECT", "ExplainedPod", "GroupExplanation", "explain_group", "group_table"]
 
@@ -87,7 +81,10 @@ def explain_group(
     books_likely, held = run is None or not run.decisions.is_verified, {} if run is None else run.held
     cluster = snapshot if run is None else run.decisions.snapshot
     moved = MovedCluster(cluster, settings, now=now, books_likely=books_likely, held=held)
-    landings = _landings_alone(pods, moved) if run is None else _landings_in(run, pods, moved)
+    if run is None:
+        landings = {id(pod): moved.landing_of(pod) for pod in pods if pod.node_name}
+    else:
+        landings = _landings_in(run, pods, moved)
     found = [landings[id(pod)] for pod in pods if id(pod) in landings]
     explanation = GroupExplanation(
         kind=group.kind,
@@ -100,10 +97,6 @@ def explain_group(
         causes=tuple(landing_causes(found)),
     )
     return explanation, moved.warnings
-
-
-def _landings_alone(pods: Iterable[Pod], moved: MovedCluster) -> dict[int, Landing]:
-    return {id(pod): moved.landing_of(pod) for pod in pods if pod.node_name}
 
 
 def _landings_in(run: WatchedRun, pods: Iterable[Pod], moved: MovedCluster) -> dict[int, Landing]:

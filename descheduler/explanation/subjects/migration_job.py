@@ -9,7 +9,7 @@ import msgspec
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.documents.fields import Fields
-from descheduler.explanation.asked import Answer, Explained, Inquiry
+from descheduler.explanation.asked import Answer, Explained
 from descheduler.explanation.finding import find_key
 from descheduler.model.koordinator.migration_job import JobMode, MigrationJob
 from descheduler.model.koordinator.reservation import Reservation
@@ -168,8 +168,6 @@ def _time(instant: datetime | None) -> str:
     return "" if instant is None else f"{instant:%Y-%m-%dT%H:%M:%SZ}"
 
 
-def _answer(asked: Inquiry) -> Answer[MigrationJobExplanation]:
-    return Answer(_explain(asked.name, asked.snapshot, asked.now))
-
-
-SUBJECT = Explained(MigrationJobExplanation, _answer, _table)
+SUBJECT = Explained(
+    MigrationJobExplanation, lambda asked: Answer(_explain(asked.name, asked.snapshot, asked.now)), _table
+)

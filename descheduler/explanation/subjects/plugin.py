@@ -11,10 +11,16 @@ from descheduler.cycle.plugins import REGISTRY
 from descheduler.documents.fields import Fields
 from descheduler.eviction.placement_verification.placement_verification import PlacementVerificationArgs
 from descheduler.explanation.asked import Answer, Explained, Inquiry
-from descheduler.explanation.docs.arguments import PluginArgument, argument_docs, default_json
-from descheduler.explanation.docs.plugins import about_arguments, points_of, procedure_of, purpose_of
+from descheduler.explanation.docs.arguments import (
+    PluginArgument,
+    about_arguments,
+    argument_docs,
+    default_json,
+    points_of,
+    procedure_of,
+    purpose_of,
+)
 from descheduler.explanation.finding import find_plugin
-from descheduler.explanation.moved_cluster import configuration_of
 from descheduler.explanation.watching.watched_run import WatchedRun
 from descheduler.model.text.counted import most_first
 from descheduler.model.verdict import Reason
@@ -362,7 +368,7 @@ def _number(value: float) -> str:
 
 
 def _answer(asked: Inquiry) -> Answer[PluginExplanation]:
-    scheduling = configuration_of(asked.settings)
+    scheduling = asked.settings.resolved()
     return Answer(explain_plugin(asked.name, policy=asked.policy, scheduling=scheduling, run=asked.run(())))
 
 

@@ -12,12 +12,12 @@ from descheduler.documents.fields import Fields
 from descheduler.eviction.placement_verification.scheduling_settings import SchedulingSettings
 from descheduler.explanation.asked import Answer, Explained, Inquiry
 from descheduler.explanation.finding import find_pod
-from descheduler.explanation.gangs import GangFacts, gang_facts
 from descheduler.explanation.landings import ExplainedLanding, explained_landing
-from descheduler.explanation.moved_cluster import MovedCluster, configuration_of
+from descheduler.explanation.moved_cluster import MovedCluster
 from descheduler.explanation.scheduling.analysis import analyse
 from descheduler.explanation.scheduling.placement import PlacementAnalysis, placement_table
 from descheduler.explanation.scheduling.volcano import VolcanoFacts, volcano_facts, volcano_tables
+from descheduler.explanation.subjects.pod_group import GangFacts, gang_facts
 from descheduler.explanation.watching.watched_run import PluginAnswer, PodDecision, WatchedRun
 from descheduler.model.koordinator.scheduler_name import scheduler_name_of
 from descheduler.model.pod import Pod
@@ -31,8 +31,8 @@ from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 from descheduler.plan.moves import identity_of
 from descheduler.report.document import PodReference
 from descheduler.report.identities import reference
-from descheduler.report.tables.allocations import allocations_text
 from descheduler.report.tables.table_style import TableStyle
+from descheduler.report.tables.targets import allocations_text
 
 __all__ = ["SUBJECT", "PodExplanation", "PodFacts", "explain_pod", "pod_facts", "pod_table"]
 
@@ -124,7 +124,7 @@ def _pending(
 ) -> tuple[PodExplanation, tuple[str, ...]]:
     """A pod without a node: why the scheduler does not place it, among the pods that are there."""
     cluster = shadow_cluster_of(snapshot, PLUGINS, settings.version)
-    configuration = configuration_of(settings)
+    configuration = settings.resolved()
     is_waiting = not pod.is_terminal and not pod.is_terminating
     placement = analyse(cluster, configuration, pod) if is_waiting else None
     if placement is not None and placement.num_feasible:

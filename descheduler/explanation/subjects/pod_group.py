@@ -12,13 +12,12 @@ from descheduler.cluster.kinds import KINDS
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.documents.fields import Fields
 from descheduler.documents.problems import shown
-from descheduler.explanation.asked import Answer, Explained, Inquiry
+from descheduler.explanation.asked import Answer, Explained
 from descheduler.explanation.finding import UnknownSubjectError, find_key
-from descheduler.explanation.gangs import GangFacts, facts_of_gang, num_starting
 from descheduler.explanation.scheduling.placement import PlacementAnalysis, placement_table
 from descheduler.explanation.scheduling.volcano import VolcanoFacts, volcano_facts, volcano_tables
 from descheduler.explanation.scheduling.waiting import Scheduling, is_pending
-from descheduler.model.groups.gangs import POD_GROUP_API_GROUPS, AllGangs, api_group_of, name_of_gang
+from descheduler.model.groups.gangs import POD_GROUP_API_GROUPS, AllGangs, api_group_of, gangs_of, name_of_gang
 from descheduler.model.groups.volcano import POD_GROUP_KIND, QUEUE_KIND
 from descheduler.model.koordinator.scheduler_name import scheduler_name_of
 from descheduler.model.pod import Pod
@@ -29,7 +28,7 @@ from descheduler.report.document import PodReference
 from descheduler.report.identities import reference
 from descheduler.report.tables.table_style import TableStyle
 
-__all__ = ["SUBJECT", "GangMember", "PodGroupExplanation"]
+__all__ = ["SUBJECT", "GangFacts", "GangMember", "PodGroupExplanation", "gang_facts"]
 
 
 class GangMember(Fields, frozen=True):
@@ -72,7 +71,7 @@ def _explain(name: str, snapshot: Snapshot, scheduling: Scheduling) -> PodGroupE
     A gang is known by its PodGroup, or by pods that name it. `name` may begin with the API group and a colon.
     """
     gangs, key = snapshot.gangs, _find_key(name, snapshot)
-    facts, members = facts_of_gang(key, gangs), gangs.members.get(key, [])
+    facts, members = _facts_of_gang(key, gangs), gangs.members.get(key, [])
     pending = [pod for pod in members if is_pending(pod)]
     return PodGroupExplanation(
         facts=facts,
@@ -80,7 +79,7 @@ def _explain(name: str, snapshot: Snapshot, scheduling: Scheduling) -> PodGroupE
         api_group=api_group_of(key),
         num_spare=_num_spare(key, facts, gangs),
         members=tuple(map(_member, members)),
-        others=tuple(facts_of_gang(each, gangs) for each in _others(facts)[:_MOST_GANGS]),
+        others=tuple(_facts_of_gang(each, gangs) for each in _others(facts)[:_MOST_GANGS]),
         volcano=volcano_facts(members, scheduling.cluster, scheduling.configuration),
         placement=scheduling.analyse(pending[0]) if pending else None,
         notes=tuple(_notes(key, facts, members, gangs, scheduling)),
@@ -116,8 +115,8 @@ def _num_spare(key: str, facts: GangFacts, gangs: AllGangs) -> int | None:
     """How many pods GangCheck accepts one by one; after the only pod of a group on a node none is left behind."""
     if facts.min_member is None:
         return None
-    num_on_nodes = facts.num_running + num_starting(key, gangs)
-    others = (facts_of_gang(each, gangs).num_running + num_starting(each, gangs) for each in _others(facts))
+    num_on_nodes = facts.num_running + _num_starting(key, gangs)
+    others = (_facts_of_gang(each, gangs).num_running + _num_starting(each, gangs) for each in _others(facts))
     if num_on_nodes == 1 and not any(others):
         return 1
     minimum = gangs.minimum(key)
@@ -140,7 +139,7 @@ def _notes(
     key: str, facts: GangFacts, members: Sequence[Pod], gangs: AllGangs, scheduling: Scheduling
 ) -> Iterator[str]:
     for task in gangs.tasks(key):
-        num_running = facts_of_gang(task.key, gangs).num_running
+        num_running = _facts_of_gang(task.key, gangs).num_running
         yield f"task {task.task}: {num_running} running, it needs {task.least} ({task.setting})"
     if facts.min_member is None:
         yield "there is no PodGroup of this name, and no pod states a valid minMember: its pods are not scheduled"
@@ -239,8 +238,61 @@ def _evictable(explanation: PodGroupExplanation) -> str:
     return f"{running} and minMember is {facts.min_member}: no single pod can be evicted (GangMinimum)"
 
 
-def _answer(asked: Inquiry) -> Answer[PodGroupExplanation]:
-    return Answer(_explain(asked.name, asked.snapshot, asked.scheduling()))
+SUBJECT = Explained(
+    PodGroupExplanation, lambda asked: Answer(_explain(asked.name, asked.snapshot, asked.scheduling())), _table
+)
 
 
-SUBJECT = Explained(PodGroupExplanation, _answer, _table)
+class GangFacts(Fields, frozen=True):
+    """The gang of a pod (Koordinator, Volcano or scheduler-plugins), by its `name` `namespace/name`.
+
+    At least `min_member` of its pods are bound together, with those of the other gangs of `group`; null where there
+    is no PodGroup and no pod with a valid number. `pending` pods wait for a node or start on one, and `missing` ones
+    do not exist. `waiting_time_seconds` is how long pods wait for each other; it, `mode` and `match_policy` are known
+    of gangs of Koordinator only.
+    """
+
+    name: str
+    group: tuple[str, ...]
+    min_member: int | None
+    mode: str
+    match_policy: str
+    waiting_time_seconds: float
+    num_running: int = msgspec.field(name="running")
+    num_pending: int = msgspec.field(name="pending")
+    num_missing: int = msgspec.field(name="missing")
+
+
+def gang_facts(pod: Pod, snapshot: Snapshot) -> GangFacts | None:
+    """What is known of the gang of `pod`; None for a pod without one."""
+    key = next(iter(gangs_of(pod)), "")
+    return _facts_of_gang(key, snapshot.gangs) if key else None
+
+
+def _num_starting(key: str, gangs: AllGangs) -> int:
+    """How many pods of the gang are on a node and do not run yet."""
+    members = gangs.members.get(key, ())
+    return sum(bool(each.node_name) and each.phase != "Running" and _is_there(each) for each in members)
+
+
+def _facts_of_gang(key: str, gangs: AllGangs) -> GangFacts:
+    """What is known of the gang of this key."""
+    settings, minimum = gangs.koordinator.settings(key), gangs.minimum(key)
+    members = [each for each in gangs.members.get(key, ()) if _is_there(each)]
+    num_running = sum(bool(each.node_name) and each.phase == "Running" for each in members)
+    num_missing = 0 if minimum is None else max(0, minimum.least - len(members))
+    return GangFacts(
+        name=name_of_gang(key),
+        group=() if minimum is None else tuple(map(name_of_gang, minimum.group)),
+        min_member=None if minimum is None else minimum.least,
+        mode="" if settings is None else settings.mode.value,
+        match_policy="" if settings is None else settings.match_policy.value,
+        waiting_time_seconds=0 if settings is None else settings.waiting_time.total_seconds(),
+        num_running=num_running,
+        num_pending=len(members) - num_running,
+        num_missing=num_missing,
+    )
+
+
+def _is_there(pod: Pod) -> bool:
+    return not (pod.is_terminal or pod.is_terminating)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 
 from descheduler.documents.fields import Fields
-from descheduler.explanation.asked import Answer, Explained, Inquiry
+from descheduler.explanation.asked import Answer, Explained
 from descheduler.explanation.finding import UnknownSubjectError, find_key
 from descheduler.explanation.scheduling.volcano import (
     QUEUE_HEADER,
@@ -174,8 +174,4 @@ def _jobs(explanation: QueueExplanation, style: TableStyle) -> Iterator[str]:
         yield ""
 
 
-def _answer(asked: Inquiry) -> Answer[QueueExplanation]:
-    return Answer(*_explain(asked.name, asked.scheduling()))
-
-
-SUBJECT = Explained(QueueExplanation, _answer, _table)
+SUBJECT = Explained(QueueExplanation, lambda asked: Answer(*_explain(asked.name, asked.scheduling())), _table)

@@ -11,7 +11,6 @@ from descheduler.documents.problems import did_you_mean, shown
 from descheduler.eviction.placement_verification.scheduling_settings import SchedulingSettings
 from descheduler.explanation.asked import Answer, Explained, Inquiry
 from descheduler.explanation.finding import UnknownSubjectError
-from descheduler.explanation.moved_cluster import configuration_of
 from descheduler.explanation.scheduling.quotas import (
     QUOTA_HEADER,
     QuotaFacts,
@@ -52,7 +51,7 @@ _MOST_OF_LOOP = 5
 
 def explain_quota(name: str, cluster: ShadowCluster, settings: SchedulingSettings) -> QuotaExplanation:
     """The quota called `name`, and those below it, as the cluster is. Raises UnknownSubjectError."""
-    profiles = configuration_of(settings).profiles
+    profiles = settings.resolved().profiles
     running = [profile for profile in profiles if ElasticQuotaPlugin.name in profile.pre_filters]
     args = running[0].args.of(ElasticQuotaArgs) if running else ElasticQuotaArgs()
     admission = make_admission(cluster, args)

@@ -10,7 +10,7 @@ import msgspec
 from descheduler.cluster.decoding.koordinator.reservations import allocated_reservation
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.documents.fields import Fields
-from descheduler.explanation.asked import Answer, Explained, Inquiry
+from descheduler.explanation.asked import Answer, Explained
 from descheduler.explanation.finding import find_key
 from descheduler.explanation.scheduling.placement import PlacementAnalysis, placement_table
 from descheduler.explanation.scheduling.waiting import Scheduling, WaitingPod, is_pending, waiting_pods, waiting_table
@@ -364,8 +364,6 @@ def _resource(each: ReservedResource) -> list[str]:
     return [each.resource, amount_text(each.resource, each.reserved), amount_text(each.resource, each.used), left]
 
 
-def _answer(asked: Inquiry) -> Answer[ReservationExplanation]:
-    return Answer(_explain(asked.name, asked.snapshot, asked.scheduling()))
-
-
-SUBJECT = Explained(ReservationExplanation, _answer, _table)
+SUBJECT = Explained(
+    ReservationExplanation, lambda asked: Answer(_explain(asked.name, asked.snapshot, asked.scheduling())), _table
+)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, cast
 import msgspec
 from msgspec.structs import replace
 
-from descheduler.cycle.deciding.observer import Operation
+from descheduler.cycle.deciding.round import Operation
 from descheduler.eviction.handle import Handle
 from descheduler.eviction.plugin_evictor import EvictorPlugin, PluginEvictor
 from descheduler.eviction.strategy_handle import StrategyHandle

@@ -11,7 +11,7 @@ from typing import Any, Protocol, TypeVar
 import msgspec
 
 from descheduler.migration.dispatch.pace import Paces
-from descheduler.migration.events.job_listener import JobListener
+from descheduler.migration.listeners import JobListener
 from descheduler.migration.ports import OutcomeSink
 from descheduler.plan.outcome import OutcomeCode
 from descheduler.plan.planned import PlannedEviction

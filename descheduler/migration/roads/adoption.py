@@ -43,16 +43,14 @@ class Adopted(msgspec.Struct, frozen=True):
     """`unfinished` jobs have their pod evicted, and go on: `num_finished` of them to a good end. `undone` ones had not
     come so far. `outcomes` are those of the unfinished ones.
 
-    `swept` names what held room for jobs that are no more, and was removed; `num_removed` counts jobs that ended long
-    ago. `notes` name what was left alone because it only looks like what this program makes, and what could not be
-    removed for want of a right.
+    `swept` names what held room for jobs that are no more, and was removed. `notes` name what was left alone because it
+    only looks like what this program makes, and what could not be removed for want of a right.
     `broken` are jobs of users that cannot be decoded and have failed by that, a sentence each.
     """
 
     unfinished: tuple[MigrationJob, ...] = ()
     undone: tuple[MigrationJob, ...] = ()
     swept: tuple[str, ...] = ()
-    num_removed: int = 0
     num_finished: int = 0
     outcomes: tuple[Outcome, ...] = ()
     notes: tuple[str, ...] = ()
@@ -92,13 +90,16 @@ def adopt(
     for job in own:
         if job.has_ended and job.phase != JobPhase.SUCCEEDED:
             _take_back_surge(keeper, job)
-    num_removed = _remove(journal, [job for job in own if job.has_ended and _is_over(job, now)], notes)
+    for job in own:
+        if job.has_ended and _is_over(job, now):
+            with noting_forbidden(notes, f"the job {job.name} of an earlier run could not be removed"):
+                journal.delete(job)
     known = _known(found, undone, is_own)
     swept = [_sweep(provider, known) for provider in providers]
     going_on = tuple(job for job in unfinished if not job.is_paused)
     removed = tuple(name for each in swept for name in each.removed)
     told = (*found.notes, *notes, *(note for each in swept for note in each.notes))
-    return Adopted(going_on, tuple(undone), removed, num_removed, notes=told)
+    return Adopted(going_on, tuple(undone), removed, notes=told)
 
 
 def _undo_unless_left(objects: ObjectCalls, keeper: JobKeeper, job: MigrationJob) -> MigrationJob | None:
@@ -108,16 +109,6 @@ def _undo_unless_left(objects: ObjectCalls, keeper: JobKeeper, job: MigrationJob
     kept = keeper.undo(job, partial(aborted, message=_UNDONE))
     has_left = kept is not None and kept.found(JobConditionType.EVICTION) is not None and not kept.has_ended
     return kept if has_left else None
-
-
-def _remove(journal: Journal, jobs: Iterable[MigrationJob], notes: list[str]) -> int:
-    """How many of `jobs` were removed."""
-    num_removed = 0
-    for job in jobs:
-        with noting_forbidden(notes, f"the job {job.name} of an earlier run could not be removed"):
-            journal.delete(job)
-            num_removed += 1
-    return num_removed
 
 
 def _known(found: FoundJobs, undone: list[MigrationJob], is_own: Callable[[MigrationJob], bool]) -> KnownJobs:

@@ -1,7 +1,8 @@
-"""The calls for single jobs, each of which runs on a thread."""
+"""The calls for single jobs, each of which runs on a thread, and the one that makes a pod leave."""
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -13,14 +14,12 @@ from descheduler.migration.job.steps import End, WaitForChange
 from descheduler.migration.job.surge import SCALE_BACK
 from descheduler.migration.ports import RemovalPort
 from descheduler.migration.roads.keeper import JobKeeper, Progress
-from descheduler.migration.roads.removal import remove
 from descheduler.migration.store.journal import Journal, NewJob
 from descheduler.model.koordinator.migration_job import MigrationJob
 from descheduler.model.pod import Pod
 from descheduler.plan.planned import PlannedEviction
 
-__all__ = ["JobCalls"]
-
+__all__ = ["SOFT_EVICTION", "JobCalls"]
 
 _CLOCKS_APART = timedelta(minutes=1)
 
@@ -62,7 +61,7 @@ class JobCalls:
         if job is not None and policy == SCALE_BACK:
             return self._keeper.scale_back(job, self._port, eviction, may_send)
         at = self._around.now().isoformat(timespec="seconds").replace("+00:00", "Z")
-        return remove(self._port, policy, eviction, at, may_send)
+        return _remove(self._port, policy, eviction, at, may_send)
 
     def landed(self, job: MigrationJob, eviction: PlannedEviction) -> Progress:
         """Looks for the replacement of a pod for which no room was held."""
@@ -79,3 +78,39 @@ class JobCalls:
         """Gives back what is held for the job, which ends as `end` says."""
         kept = self._keeper.undo(job, end)
         return Progress(kept, End() if kept is None or kept.has_ended else WaitForChange("it keeps changing"))
+
+
+SOFT_EVICTION = "SoftEviction"
+"""The policy by which another program evicts the pod, which it is asked to do by an annotation."""
+_SOFT_EVICTION_ANNOTATION = "scheduling.koordinator.sh/soft-eviction"
+_INITIATOR = "descheduler"
+
+
+def _remove(
+    port: RemovalPort, policy: str, eviction: PlannedEviction, at: str, may_send: Callable[[], bool]
+) -> EvictionResponse | None:
+    """The response to one call that makes the pod leave as `policy` says, at `at` (RFC 3339); None where withheld.
+
+    With SoftEviction the pod stays until another party that reads the annotation deletes it.
+    """
+    grace_period_seconds = eviction.grace_period_seconds
+    namespace, name, uid = eviction.namespace, eviction.name, eviction.uid
+    if policy == "Delete":
+        return port.delete(namespace, name, uid=uid, grace_period_seconds=grace_period_seconds, may_send=may_send)
+    if policy == SOFT_EVICTION:
+        asked = {
+            "timestamp": at,
+            "deleteOptions": {} if grace_period_seconds is None else {"gracePeriodSeconds": grace_period_seconds},
+            "initiator": _INITIATOR,
+            "reason": eviction.reason,
+        }
+        annotations = {_SOFT_EVICTION_ANNOTATION: json.dumps(asked)}
+        return port.annotate(namespace, name, annotations, uid=uid, may_send=may_send)
+    return port.evict(
+        namespace,
+        name,
+        uid=uid,
+        grace_period_seconds=grace_period_seconds,
+        annotations_reason=eviction.annotation,
+        may_send=may_send,
+    )

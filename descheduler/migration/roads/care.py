@@ -24,10 +24,9 @@ from descheduler.migration.replacements import is_replaced
 from descheduler.migration.roads.departures import Arrival, Departures
 from descheduler.migration.roads.keeper import JobKeeper
 from descheduler.migration.roads.order import Order
-from descheduler.migration.room.none import NoRooms
+from descheduler.migration.room.provider import NoRooms
 from descheduler.migration.settings import DispatchSettings
-from descheduler.migration.store.journal import NewJob
-from descheduler.migration.store.memory_jobs import MemoryJobs
+from descheduler.migration.store.journal import MemoryJobs, NewJob
 from descheduler.model.koordinator.migration_job import JobConditionType, JobMode, JobReason, MigrationJob
 from descheduler.plan.outcome import OutcomeCode, OutcomeKind
 from descheduler.plan.planned import DueMove, PlannedEviction

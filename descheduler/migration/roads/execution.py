@@ -37,14 +37,13 @@ from descheduler.migration.roads.users_jobs import (
     runs_koord_descheduler,
     users_jobs,
 )
-from descheduler.migration.room.choice import JobProfile
 from descheduler.migration.room.provider import ReservationProvider
-from descheduler.migration.room.table import PROVIDERS
+from descheduler.migration.room.table import PROVIDERS, JobProfile
 from descheduler.migration.settings import DispatchSettings, JobSettings, JobStorage
 from descheduler.migration.store.config_map_jobs import ConfigMapJobs
 from descheduler.migration.store.job_objects import JobObjects
 from descheduler.migration.store.journal import Journal, NewJob
-from descheduler.migration.store.ours import MAP_PREFIX, job_differs
+from descheduler.migration.store.wire import MAP_PREFIX, job_differs
 from descheduler.model.koordinator.migration_job import JobMode, JobReason, MigrationJob
 from descheduler.model.pod import Pod
 from descheduler.plan.outcome import Outcome, OutcomeCode

@@ -17,19 +17,18 @@ from descheduler.migration.dispatch.limits import LimitLedger, MayStart
 from descheduler.migration.dispatch.rechecks import Recheck, Rechecks
 from descheduler.migration.dispatch.surroundings import Surroundings
 from descheduler.migration.dispatch.waves import Waves
-from descheduler.migration.events.job_listener import EveryListener
 from descheduler.migration.job.conditions import aborted, failed
 from descheduler.migration.job.steps import End, Evict
+from descheduler.migration.listeners import EveryListener
 from descheduler.migration.ports import RemovalPort
 from descheduler.migration.replacements import is_replaced
-from descheduler.migration.roads.calls import JobCalls
+from descheduler.migration.roads.calls import SOFT_EVICTION, JobCalls
 from descheduler.migration.roads.chains import bundle_is_ready, hold_ahead, with_time_for_waves
 from descheduler.migration.roads.departures import Unscheduled
 from descheduler.migration.roads.job_task import JobTask, Turn, Turns
 from descheduler.migration.roads.keeper import JobKeeper, Progress
 from descheduler.migration.roads.open_creations import OpenCreations
 from descheduler.migration.roads.outcomes import deleted, ended, left_out, not_landed, strange, unfinished, why_left
-from descheduler.migration.roads.removal import SOFT_EVICTION
 from descheduler.migration.settings import JobSettings
 from descheduler.migration.store.journal import Journal, NewJob
 from descheduler.model.koordinator.migration_job import JobPhase, JobReason, MigrationJob

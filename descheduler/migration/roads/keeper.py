@@ -11,7 +11,6 @@ from msgspec.structs import replace
 from descheduler.kube.errors import KindForbidden, may_have_acted
 from descheduler.kube.evict import EvictionResponse
 from descheduler.kube.objects import ObjectCalls
-from descheduler.migration.events.job_listener import EveryListener, JobListener
 from descheduler.migration.job.conditions import failed, may_hold_room, with_condition
 from descheduler.migration.job.machine import JobTerms, next_step, why_no_room
 from descheduler.migration.job.seen import ABSENT, Miss, Seen
@@ -28,6 +27,7 @@ from descheduler.migration.job.steps import (
 )
 from descheduler.migration.job.surge import surge_of, with_surge
 from descheduler.migration.job.surges import Surges
+from descheduler.migration.listeners import EveryListener, JobListener
 from descheduler.migration.pods import read_pod
 from descheduler.migration.ports import RemovalPort
 from descheduler.migration.replacements import Replacements, successors_of

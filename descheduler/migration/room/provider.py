@@ -1,16 +1,21 @@
-"""What the way to hold room has to offer, whatever it is."""
+"""What the way to hold room has to offer, whatever it is, and the one that holds none.
+
+Without room jobs evict directly, and whatever the scheduler finds has to do. A node on which room is to be held means
+nothing then: policies that have nodes chosen name a provider that holds room.
+"""
 
 from __future__ import annotations
 
 from datetime import datetime
 from typing import Protocol
 
-from descheduler.migration.job.seen import Room
+from descheduler.eviction.migration_controller.room_provider import RoomProvider
+from descheduler.migration.job.seen import ABSENT, Room
 from descheduler.migration.room.sweeping import KnownJobs, Swept
 from descheduler.model.koordinator.migration_job import MigrationJob
 from descheduler.model.pod import Pod
 
-__all__ = ["CannotHold", "CannotHoldNow", "CannotHoldYet", "ReservationProvider"]
+__all__ = ["CannotHold", "CannotHoldNow", "CannotHoldYet", "NoRooms", "ReservationProvider"]
 
 
 class CannotHold(Exception):  # noqa: N818 - an answer callers act on, named after what it says
@@ -55,3 +60,27 @@ class ReservationProvider(Protocol):
 
     def sweep(self, jobs: KnownJobs) -> Swept:
         """Gives back what was created for jobs that are no more; what only looks like it is left alone."""
+
+
+class NoRooms:
+    """The provider `none`. A job that asks for room all the same fails, and nothing is evicted."""
+
+    name = RoomProvider.NONE.value
+
+    def hold(self, job: MigrationJob, now: datetime) -> str:
+        """Raises CannotHold."""
+        del job, now
+        raise CannotHold("reservationProvider is none, which holds no room; use mode EvictDirectly")
+
+    def look(self, job: MigrationJob, now: datetime) -> tuple[Room, Pod | None]:
+        """There is none."""
+        del job, now
+        return ABSENT, None
+
+    def release(self, job: MigrationJob) -> None:
+        """Nothing was created."""
+
+    def sweep(self, jobs: KnownJobs) -> Swept:
+        """Nothing is ever left."""
+        del jobs
+        return Swept()

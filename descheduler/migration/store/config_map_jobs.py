@@ -12,10 +12,18 @@ import msgspec
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.room.labels import OWNER_LABEL
 from descheduler.migration.store.journal import FoundJobs, NewJob, if_same
-from descheduler.migration.store.live_jobs import decode_live_job
-from descheduler.migration.store.ours import MAP_PREFIX, Head, decode_head, job_differs
 from descheduler.migration.store.unclear import create_surely, patch_surely
-from descheduler.migration.store.wire import annotations_patch, new_job_object, spec_of, status_of
+from descheduler.migration.store.wire import (
+    MAP_PREFIX,
+    Head,
+    annotations_patch,
+    decode_head,
+    decode_live_job,
+    job_differs,
+    new_job_object,
+    spec_of,
+    status_of,
+)
 from descheduler.model.koordinator.migration_job import MigrationJob
 
 __all__ = ["ConfigMapJobs"]

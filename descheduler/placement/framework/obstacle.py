@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from descheduler.model.requests import PODS
+from descheduler.model.verdict import Reason, Verdict, refuse
 
-__all__ = ["Code", "Fact", "Obstacle", "ObstacleReason", "Said", "Shortage", "cause_of"]
+__all__ = ["Code", "Fact", "FactOfObject", "Obstacle", "ObstacleReason", "Said", "Shortage", "cause_of"]
 
 
 class Code(Enum):
@@ -32,6 +33,19 @@ class Fact(Protocol):
     @property
     def short(self) -> str:
         """As part of a sentence about nodes, such as `untolerated taint`."""
+
+
+@runtime_checkable
+class FactOfObject(Fact, Protocol):
+    """A fact about an object that keeps a pod off all nodes at once, such as a quota."""
+
+    @property
+    def eviction_reason(self) -> Reason:
+        """The reason code of an eviction that is refused because its replacement pod meets this."""
+
+    @property
+    def subject(self) -> str:
+        """The name of the object."""
 
 
 class ObstacleReason(Enum):
@@ -103,6 +117,16 @@ class Obstacle:
     def is_open(self) -> bool:
         """Whether the pod may be scheduled all the same: a snapshot cannot tell, or what it tells does not last."""
         return self.is_brief or self.code is Code.UNDECIDED
+
+    def refusal(self, message: str) -> Verdict:
+        """The refusal of an eviction whose replacement pod this keeps off all nodes, `message` being its sentence.
+
+        The first fact about an object names the reason code and the object; without any it is `NO_LANDING`.
+        """
+        of_object = next((fact for fact in self.facts if isinstance(fact, FactOfObject)), None)
+        if of_object is None:
+            return refuse(Reason.NO_LANDING, message)
+        return refuse(of_object.eviction_reason, message, of_object.subject)
 
     @property
     def short(self) -> tuple[str, ...]:

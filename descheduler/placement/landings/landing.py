@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from enum import Enum
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from descheduler.model.pod import Pod
-from descheduler.placement.framework.matched_reservations import Allocation
-from descheduler.placement.framework.obstacle import Obstacle
-from descheduler.placement.replacements.replacement import Replacement
+if TYPE_CHECKING:  # who only asks for a verdict must not pay for numpy
+    from descheduler.model.pod import Pod
+    from descheduler.placement.framework.matched_reservations import Allocation
+    from descheduler.placement.framework.obstacle import Obstacle
+    from descheduler.placement.replacements.replacement import Replacement
 
-__all__ = ["JointVerdict", "Landing", "LandingVerdict", "worst"]
+__all__ = ["UNPROVEN", "JointVerdict", "Landing", "LandingVerdict", "worst"]
 
 
 class LandingVerdict(Enum):
@@ -34,6 +36,11 @@ class LandingVerdict(Enum):
     """It cannot, or no way was found."""
 
 
+UNPROVEN: tuple[Literal[LandingVerdict.LIKELY, LandingVerdict.UNKNOWN], ...] = (
+    LandingVerdict.LIKELY,
+    LandingVerdict.UNKNOWN,
+)
+"""Those that have a cause: what was not checked, or is not known."""
 _GRAVITY = {verdict: index for index, verdict in enumerate(LandingVerdict)}
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from descheduler.documents.document import Document
+from descheduler.documents.problems import DocumentProblem
 from descheduler.model.kube_version import KubeVersion
 
 if TYPE_CHECKING:  # the table is read where a policy is checked, which imports no numpy
@@ -29,8 +30,9 @@ class SchedulerRow(msgspec.Struct, frozen=True, kw_only=True):
 
     `read` gives what a document of kind `document_kind` says, for a version of Kubernetes, with the scheduling plugins
     that are known and what schedulers are made of by their names; None for one without documents of its own. Documents
-    without a kind are told by `knows`. One whose releases differ has `run_as`: what `model` is given for a document of
-    its own, or for none, and for a release, which raises ValueError where that is none.
+    without a kind are told by `knows`, are called `document_name`, and `check` gives the warnings about one by itself,
+    without numpy; it raises PolicyError. One whose releases differ has `run_as`: what `model` is given for a document
+    of its own, or for none, and for a release, which raises ValueError where that is none.
 
     One that is made of kube-scheduler can have a `profile`, by which it runs where no document has one for it, and is
     `made_of` a version of its own, None for the cluster's. Any other has `model`, which makes it over a shadow cluster
@@ -43,7 +45,9 @@ class SchedulerRow(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     document_kind: str = ""
+    document_name: str = ""
     knows: Callable[[Document], bool] | None = None
+    check: Callable[[Document], Sequence[DocumentProblem]] | None = None
     run_as: Callable[[Document | None, str], object] | None = None
     read: Read | None = None
     profile: Callable[[Mapping[str, PluginSettings]], SchedulerProfile] | None = None

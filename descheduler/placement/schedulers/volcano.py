@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from descheduler.documents.document import Document
+from descheduler.documents.problems import DocumentProblem
 from descheduler.model.groups.volcano import (
     GROUP_NAME_ANNOTATION,
     POD_GROUP_KIND,
@@ -35,6 +36,13 @@ def _knows(document: Document) -> bool:
     from descheduler.placement.configuration.volcano import is_volcano_configuration
 
     return is_volcano_configuration(document)
+
+
+def _check(document: Document) -> Sequence[DocumentProblem]:
+    from descheduler.placement.configuration.volcano import volcano_configuration
+    from descheduler.placement.volcano.plugins.table import VOLCANO_PLUGINS
+
+    return volcano_configuration(document, modelled=VOLCANO_PLUGINS).warnings
 
 
 def _read(
@@ -74,7 +82,9 @@ def _model(cluster: ShadowCluster, configuration: VolcanoConfiguration | None) -
 
 ROW = SchedulerRow(
     name=VOLCANO,
+    document_name="volcano-scheduler.conf",
     knows=_knows,
+    check=_check,
     read=_read,
     run_as=_run_as,
     model=_model,

@@ -15,7 +15,7 @@ from descheduler.model.pod import Pod
 from descheduler.optimizer.arrays import PENDING, Floats, Ints
 from descheduler.optimizer.problem import Problem
 from descheduler.planner.args import TIE_BREAKS, DisruptionCost
-from descheduler.strategies.shared.pod_age import age_seconds
+from descheduler.strategies.shared.pods import age_seconds
 
 __all__ = ["ORDINARY", "cost_of_cheapest", "disruption_costs", "most_of_ties"]
 

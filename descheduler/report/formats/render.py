@@ -78,7 +78,7 @@ def render(
 
             yield from markdown_lines(document)
         case "markdown", Simulation():
-            from descheduler.report.pictures.simulation_markdown import simulation_markdown
+            from descheduler.report.pictures.markdown import simulation_markdown
 
             yield from simulation_markdown(document)
         case _:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, get_args
 
 from descheduler.model.pod import Pod
@@ -13,17 +13,23 @@ from descheduler.plan.decisions import Decisions
 from descheduler.plan.goals import ReachedGoal
 from descheduler.report.document import API_VERSION
 from descheduler.report.identities import reference
-from descheduler.report.outcome.document import EvictionResult, NotAttempted, OutcomeDocument, PluginResults, ResultKind
-from descheduler.report.outcome.goal import reached_objectives
+from descheduler.report.outcome.document import (
+    EvictionResult,
+    NotAttempted,
+    OutcomeDocument,
+    PluginResults,
+    ResultKind,
+    reached_objectives,
+)
 from descheduler.report.outcome.predictions import make_predictions
-from descheduler.report.plan.document import Plan
+from descheduler.report.plan.document import Plan, PluginFigures
 from descheduler.report.plan.figures import PodChange, make_figures
 from descheduler.report.plan.landings import landing_totals, target_of
 
 if TYPE_CHECKING:  # an outcome without landings must not pay for numpy
     from descheduler.placement.landings.landing import Landing
 
-__all__ = ["OutcomeDocument", "make_outcome", "result_counts"]
+__all__ = ["OutcomeDocument", "make_outcome", "plugin_results", "result_counts"]
 
 _KINDS: Mapping[str, ResultKind] = {kind: kind for kind in get_args(ResultKind)}
 
@@ -53,7 +59,7 @@ def make_outcome(
         counts=result_counts(executed),
         unconfirmed=sum(each.is_unconfirmed for each in executed),
         not_attempted=tuple(_not_attempted(executed)),
-        plugins=tuple(_plugin_results(plan, executed)),
+        plugins=tuple(plugin_results(executed, plan.plugins)),
         landings=landing_totals([eviction.landing for eviction in evicted], is_verified=decisions.is_verified),
         predictions=make_predictions(executed),
         goals=reached_objectives(goals),
@@ -101,9 +107,11 @@ def _not_attempted(executed: Sequence[outcome.Outcome]) -> Iterator[NotAttempted
         yield NotAttempted(code=code, message=message, count=count)
 
 
-def _plugin_results(plan: Plan, executed: Sequence[outcome.Outcome]) -> Iterator[PluginResults]:
-    """One entry a plugin that was to run, in running order, also for those that evicted nothing."""
-    by_plugin: dict[tuple[str, str], list[outcome.Outcome]] = {(p.profile, p.plugin): [] for p in plan.plugins}
+def plugin_results(
+    executed: Sequence[outcome.Outcome], plugins: Iterable[PluginFigures] = ()
+) -> Iterator[PluginResults]:
+    """One entry for each of `plugins`, in their order, also for those that evicted nothing, and for further ones."""
+    by_plugin: dict[tuple[str, str], list[outcome.Outcome]] = {(p.profile, p.plugin): [] for p in plugins}
     for each in executed:
         by_plugin.setdefault((each.eviction.profile, each.eviction.plugin), []).append(each)
     for (profile, plugin), outcomes in by_plugin.items():

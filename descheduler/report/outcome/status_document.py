@@ -1,24 +1,39 @@
-"""The document `Status`: what the last runs of a policy did, as they left it beside their Lease."""
+"""The document `Status`: what the last runs of a policy did, as they left it beside their Lease, and how it is made."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from itertools import islice
 from typing import Literal
 
 import msgspec
 
 from descheduler.documents.fields import Fields
+from descheduler.plan.decisions import Decisions
+from descheduler.plan.goals import ReachedGoal
+from descheduler.plan.outcome import Outcome
+from descheduler.plan.staying import staying_pods
 from descheduler.report.document import ShardIdentity
-from descheduler.report.identities import shard_of
-from descheduler.report.outcome.document import PluginResults, ResultKind
-from descheduler.report.outcome.goal import ReachedObjective
-from descheduler.report.outcome.predictions import Predictions
+from descheduler.report.identities import shard_identity, shard_of
+from descheduler.report.outcome.document import PluginResults, ReachedObjective, ResultKind, reached_objectives
+from descheduler.report.outcome.making import plugin_results, result_counts
+from descheduler.report.outcome.predictions import Predictions, make_predictions
+from descheduler.version import VERSION
 
-__all__ = ["MOST_RUNS", "NOTHING_TAKEN_UP", "STATUS_VERSION", "RunSummary", "StatusDocument", "StatusError", "TakenUp"]
+__all__ = [
+    "MOST_RUNS",
+    "NOTHING_TAKEN_UP",
+    "STATUS_VERSION",
+    "RunSummary",
+    "StatusDocument",
+    "StatusError",
+    "TakenUp",
+    "make_summary",
+]
 
 STATUS_VERSION: Literal["descheduler.status/v1"] = "descheduler.status/v1"
-
 MOST_RUNS = 10
 """The latest runs are kept."""
 
@@ -117,3 +132,49 @@ def _decode_status(text: str) -> StatusDocument:
         if isinstance(run, dict):
             run.setdefault("shard", None)
     return _decode(msgspec.json.encode(tree))
+
+
+_MOST_PLUGINS = 50
+_LONGEST_TEXT = 500
+"""Of sentences and names, so that ten runs fit into a ConfigMap many times over."""
+
+
+def make_summary(
+    decisions: Decisions,
+    outcomes: Sequence[Outcome],
+    *,
+    goals: Sequence[ReachedGoal],
+    stopped_by: str,
+    taken_up: TakenUp,
+    num_unused: int,
+    seconds: float,
+    num_api_calls: int,
+) -> RunSummary:
+    """The summary of a run that decided this and came to these outcomes in `seconds`.
+
+    `num_unused` Reservations were not used by the replacements that came to their nodes.
+    """
+    policy = decisions.policy
+    return RunSummary(
+        at=decisions.now,
+        version=VERSION,
+        policy=policy.path[:_LONGEST_TEXT],
+        policy_digest=policy.digest,
+        shard=shard_identity(decisions.snapshot),
+        planned=len(decisions.leaving),
+        counts=result_counts(outcomes),
+        unconfirmed=sum(outcome.is_unconfirmed for outcome in outcomes),
+        plugins=tuple(
+            msgspec.structs.replace(each, profile=each.profile[:_LONGEST_TEXT], plugin=each.plugin[:_LONGEST_TEXT])
+            for each in islice(plugin_results(outcomes), _MOST_PLUGINS)
+        ),
+        not_evicted=dict(Counter(each.first.verdict.code for each in staying_pods(decisions)).most_common()),
+        predictions=make_predictions(outcomes),
+        goals=reached_objectives(goals)[:_MOST_PLUGINS],
+        taken_up=taken_up,
+        reservations_unused=num_unused,
+        stopped_by=stopped_by[:_LONGEST_TEXT],
+        skipped=decisions.skipped[:_LONGEST_TEXT],
+        seconds=round(seconds, 1),
+        num_api_calls=num_api_calls,
+    )

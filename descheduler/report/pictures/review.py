@@ -13,7 +13,7 @@ import msgspec
 from descheduler.model.text.counted import counted, first_names, most_first
 from descheduler.model.text.duration import format_duration
 from descheduler.plan.max_age import MAX_AGE
-from descheduler.report.document import PodReference, ShardIdentity, SnapshotIdentity
+from descheduler.report.document import ShardIdentity, SnapshotIdentity
 from descheduler.report.identities import shard_of
 from descheduler.report.nothing import why_nothing
 from descheduler.report.plan.document import Plan, PlanMove, PlannedRefusal, RefusalCount
@@ -223,7 +223,7 @@ def _not_done(refusals: Sequence[PlannedRefusal], counts: Mapping[str, RefusalCo
             number=len(members),
             meaning=messages.pop() if len(messages) == 1 else "" if count is None else count.summary,
             key=limit or ("" if count is None else count.key),
-            pods=[_pod(member.pod) for member in members[:_MOST_NAMED]],
+            pods=[f"{each.pod.namespace}/{each.pod.name}" for each in members[:_MOST_NAMED]],
         )
 
 
@@ -295,7 +295,3 @@ def _shard_flags(shard: ShardIdentity | None) -> str:
     named = {"--shard-by": shard.label, "--shard-turn": shard.turn}
     texts = "".join(f" {flag} {shlex.quote(value)}" for flag, value in named.items() if value)
     return f" --shards {shard.count} --shard-index {shard.index}{texts}"
-
-
-def _pod(pod: PodReference) -> str:
-    return f"{pod.namespace}/{pod.name}"

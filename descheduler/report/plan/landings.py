@@ -4,26 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Literal
 
+from descheduler.model.pod import Pod
 from descheduler.model.text.counted import first_names, most_first
+from descheduler.placement.landings.landing import UNPROVEN, JointVerdict, Landing, LandingVerdict
 from descheduler.report.plan.document import LandingCause, LandingTotals, PlannedAllocation, PlannedLanding, Target
 
-if TYPE_CHECKING:  # a plan without landings must not pay for numpy
-    from descheduler.model.pod import Pod
-    from descheduler.placement.landings.landing import JointVerdict, Landing
-
-__all__ = [
-    "landing_causes",
-    "landing_totals",
-    "loss_notes",
-    "planned_allocations",
-    "planned_landing",
-    "target_of",
-]
+__all__ = ["landing_causes", "landing_totals", "loss_notes", "planned_allocations", "planned_landing", "target_of"]
 
 _MOST_NAMED = 3
-_UNPROVEN: tuple[Literal["likely", "unknown"], ...] = ("likely", "unknown")
 
 
 def planned_landing(landing: Landing) -> PlannedLanding:
@@ -68,19 +57,21 @@ def landing_totals(
 ) -> LandingTotals:
     """How many of the evicted pods are created again and land; a landing, or None, for each of them."""
     landings = [landing for landing in evicted if landing is not None]
-    by_verdict = Counter(landing.verdict.value for landing in landings)
+    by_verdict = Counter(landing.verdict for landing in landings)
     return LandingTotals(
         is_verified=is_verified,
         num_evicted=len(evicted),
         num_assessed=len(landings),
-        lands=by_verdict["lands"],
-        lands_if=by_verdict["lands_if"],
-        likely=by_verdict["likely"],
-        unknown=by_verdict["unknown"],
-        no=by_verdict["no"],
+        lands=by_verdict[LandingVerdict.LANDS],
+        lands_if=by_verdict[LandingVerdict.LANDS_IF],
+        likely=by_verdict[LandingVerdict.LIKELY],
+        unknown=by_verdict[LandingVerdict.UNKNOWN],
+        no=by_verdict[LandingVerdict.NO],
         causes=tuple(landing_causes(landings)),
         returns_to_source=sum(landing.returns_to_source for landing in landings),
-        not_created=sum(landing.replacement.pod is None for landing in landings if landing.verdict.value == "lands"),
+        not_created=sum(
+            landing.replacement.pod is None for landing in landings if landing.verdict is LandingVerdict.LANDS
+        ),
         owner_ends=sum(bool(landing.replacement.answer.loss) for landing in landings),
         together=None if together is None else together.verdict.value,
         conditions=() if together is None else together.conditions,
@@ -90,10 +81,10 @@ def landing_totals(
 
 def landing_causes(landings: Sequence[Landing]) -> Iterator[LandingCause]:
     """One entry a verdict and cause, the most frequent of each verdict first."""
-    for verdict in _UNPROVEN:
-        counts = Counter(landing.cause for landing in landings if landing.verdict.value == verdict)
+    for verdict in UNPROVEN:
+        counts = Counter(landing.cause for landing in landings if landing.verdict is verdict)
         for cause, num_pods in most_first(counts):
-            yield LandingCause(verdict=verdict, cause=cause, num_pods=num_pods)
+            yield LandingCause(verdict=verdict.value, cause=cause, num_pods=num_pods)
 
 
 def loss_notes(evicted: Sequence[Landing | None]) -> Iterator[str]:

@@ -8,12 +8,11 @@ from descheduler.model.text.counted import counted
 from descheduler.report.document import PodReference
 from descheduler.report.outcome.document import EvictionResult, OutcomeDocument
 from descheduler.report.tables.columns import Cell, Row, Toned
-from descheduler.report.tables.conditions import condition_table
 from descheduler.report.tables.palette import Tone
 from descheduler.report.tables.plan_table import decision_tables, message_lines
 from descheduler.report.tables.summary import outcome_summary, plugin_title
 from descheduler.report.tables.table_style import TableStyle
-from descheduler.report.tables.targets import target_cell, target_legend
+from descheduler.report.tables.targets import condition_table, target_cell, target_legend
 
 __all__ = ["outcome_table"]
 
@@ -31,7 +30,8 @@ def outcome_table(outcome: OutcomeDocument, style: TableStyle) -> Iterator[str]:
         yield from target_legend((_target(each) for each in outcome.results if each.result == "evicted"), style)
         yield from condition_table(_conditions(outcome), style)
         yield from _others(outcome, style)
-        yield from decision_tables(outcome.plan, style, listed=_not_evicted(outcome))
+        listed = frozenset(result.pod for result in outcome.results if result.result != "evicted")
+        yield from decision_tables(outcome.plan, style, listed=listed)
     yield from message_lines(outcome.plan, style)
     yield from outcome_summary(outcome, style)
 
@@ -86,11 +86,6 @@ def _others(outcome: OutcomeDocument, style: TableStyle) -> Iterator[str]:
     planned = "Planned, or requested by users," if any(result.job for result in outcome.results) else "Planned"
     title = f"{planned} but not evicted: {counted(len(rows), 'pod')}"
     yield from style.table(["NAMESPACE", "POD", "NODE", "PLUGIN", "RESULT", "CAUSE"], rows, title=title)
-
-
-def _not_evicted(outcome: OutcomeDocument) -> frozenset[PodReference]:
-    """The pods in the rows of `_others`."""
-    return frozenset(result.pod for result in outcome.results if result.result != "evicted")
 
 
 def _plain_row(result: EvictionResult) -> Row:

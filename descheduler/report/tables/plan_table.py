@@ -16,14 +16,12 @@ from descheduler.report.nothing import why_nothing
 from descheduler.report.plan.document import Plan, PlanMove, PlannedRefusal, RefusalCount
 from descheduler.report.plan.figures import Amounts, NodeFigures
 from descheduler.report.plan.goal import PendingPod
-from descheduler.report.tables.allocations import allocations_text
 from descheduler.report.tables.columns import Cell, Row, Toned
-from descheduler.report.tables.conditions import condition_table
 from descheduler.report.tables.gang_rows import by_gang, shown_nodes, shown_pods
 from descheduler.report.tables.palette import Tone
 from descheduler.report.tables.summary import plan_summary, plugin_title
 from descheduler.report.tables.table_style import TableStyle
-from descheduler.report.tables.targets import target_cell, target_legend
+from descheduler.report.tables.targets import allocations_text, condition_table, target_cell, target_legend
 
 __all__ = ["decision_tables", "message_lines", "move_target", "node_table", "plan_table"]
 
@@ -36,7 +34,8 @@ _MOST_PENDING = 20
 def plan_table(plan: Plan, style: TableStyle) -> Iterator[str]:
     """Lines that show what would be evicted, what is not evicted and why, and the summary."""
     if not style.has_headers:
-        yield from style.table((), _plain_rows(plan.moves))
+        rows = [[m.pod.namespace, m.pod.name, m.from_node, move_target(m), m.plugin, m.reason] for m in plan.moves]
+        yield from style.table((), rows)
         return
     if not style.is_quiet:
         yield from _moves(plan, style)
@@ -129,10 +128,6 @@ def _row(move: PlanMove, style: TableStyle, has_targets: bool, has_allocations: 
         *([str(move.wave)] if style.is_wide else []),
         move.reason,
     ]
-
-
-def _plain_rows(moves: Sequence[PlanMove]) -> list[Row]:
-    return [[m.pod.namespace, m.pod.name, m.from_node, move_target(m), m.plugin, m.reason] for m in moves]
 
 
 def move_target(move: PlanMove) -> Cell:

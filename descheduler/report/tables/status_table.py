@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from descheduler.model.text.amounts import rounded_percent
 from descheduler.model.text.counted import counted
 from descheduler.model.text.printable import printable
-from descheduler.report.outcome.goal import goal_text
+from descheduler.report.outcome.document import goal_text
 from descheduler.report.outcome.predictions import hit_rate_text
 from descheduler.report.outcome.status_document import RunSummary, StatusDocument, TakenUp
 from descheduler.report.tables.columns import Row

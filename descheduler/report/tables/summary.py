@@ -9,8 +9,7 @@ from itertools import groupby
 from descheduler.model.text.counted import counted, first_names
 from descheduler.model.text.printable import printable
 from descheduler.report.nothing import why_nothing
-from descheduler.report.outcome.document import OutcomeDocument, ResultKind
-from descheduler.report.outcome.goal import goal_text
+from descheduler.report.outcome.document import OutcomeDocument, ResultKind, goal_text
 from descheduler.report.outcome.predictions import hit_rate_text
 from descheduler.report.plan.document import LandingTotals, Plan, ReachedLimit
 from descheduler.report.plan.figures import Figures, TotalFigures

@@ -10,14 +10,9 @@ import msgspec
 
 from descheduler.model.requests import CPU, MEMORY
 from descheduler.policy.shared_args import Args, Int32, Int64, LabelSelectorArg, Namespaces
+from descheduler.strategies.shared.koordinator import PodSelector
 
-__all__ = [
-    "LoadAnomalyCondition",
-    "LowNodeLoadArgs",
-    "LowNodeLoadNodePool",
-    "LowNodeLoadPodSelector",
-    "default_args",
-]
+__all__ = ["LoadAnomalyCondition", "LowNodeLoadArgs", "LowNodeLoadNodePool", "default_args"]
 
 UInt32 = Annotated[int, msgspec.Meta(ge=0, le=2**32 - 1)]
 
@@ -35,15 +30,6 @@ class LoadAnomalyCondition(Args, frozen=True):
     """A node is abnormal once it was overutilized in more runs than this; 1 acts in the first."""
     consecutive_normalities: UInt32 = 0
     """An abnormal node is normal again after more normal marks in a row than this."""
-
-
-class LowNodeLoadPodSelector(Args, frozen=True):
-    """One entry of `podSelectors`."""
-
-    name: str = ""
-    """For the reader."""
-    selector: LabelSelectorArg | None = None
-    """Labels of the pods; an entry without it does not count."""
 
 
 class LowNodeLoadNodePool(Args, frozen=True):
@@ -87,7 +73,7 @@ class LowNodeLoadArgs(Args, frozen=True):
     """Only pods of these namespaces are evicted; `include` or `exclude`."""
     node_selector: LabelSelectorArg | None = None
     """Nodes of the first pool, which has the settings of this level; all nodes when unset."""
-    pod_selectors: tuple[LowNodeLoadPodSelector, ...] = ()
+    pod_selectors: tuple[PodSelector, ...] = ()
     """Only pods with the labels of one of these are evicted; all pods when empty."""
     node_fit: bool = True
     """Whether an underutilized node must fit a pod: selector, affinity, taints, requests, and its measured usage."""

@@ -12,17 +12,16 @@ from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted
 from descheduler.plan.facts import NearestValue, NodeClasses, PluginFacts
 from descheduler.strategies.low_node_load.args import LowNodeLoadArgs
-from descheduler.strategies.low_node_load.classes import NodeClass
 from descheduler.strategies.low_node_load.detector import Detectors
 from descheduler.strategies.low_node_load.headroom import Aspect, prod_load, whole_load
-from descheduler.strategies.low_node_load.node_load import MeasuredNode
+from descheduler.strategies.low_node_load.node_load import MeasuredNode, NodeClass
 from descheduler.strategies.low_node_load.pool_run import PoolRun, PoolStop
-from descheduler.strategies.low_node_load.thresholds import LoadThresholds, usage_percent
+from descheduler.strategies.low_node_load.pools import LoadThresholds, usage_percent
 from descheduler.strategies.node_utilization import classify, levels
 from descheduler.strategies.node_utilization.census import nodes_text
 from descheduler.strategies.node_utilization.usage import noun_of
-from descheduler.strategies.shared.plugin_state import NO_NODE, not_selected
-from descheduler.strategies.shared.pod_state import FINISHED
+from descheduler.strategies.shared.koordinator import NO_NODE, not_selected
+from descheduler.strategies.shared.pods import FINISHED
 from descheduler.strategies.shared.selection import Selection
 
 __all__ = ["Findings"]

@@ -17,7 +17,7 @@ from descheduler.strategies.low_node_load.detector import Detectors
 from descheduler.strategies.low_node_load.findings import Findings
 from descheduler.strategies.low_node_load.pool_run import PoolRun
 from descheduler.strategies.low_node_load.pools import pools_of
-from descheduler.strategies.shared.plugin_state import PAUSED
+from descheduler.strategies.shared.koordinator import PAUSED
 from descheduler.strategies.shared.pod_filter import evictable_pods
 from descheduler.strategies.shared.selection import Selection
 

@@ -12,13 +12,11 @@ from enum import Enum, auto
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.node import Node
 from descheduler.strategies.low_node_load.args import LowNodeLoadArgs
-from descheduler.strategies.low_node_load.classes import NodeClass, classify
 from descheduler.strategies.low_node_load.detector import Detectors, DetectorSet
 from descheduler.strategies.low_node_load.headroom import Headroom, Targets, prod_load, whole_load
-from descheduler.strategies.low_node_load.node_load import MeasuredNode, measure
-from descheduler.strategies.low_node_load.order import sort_by_load
+from descheduler.strategies.low_node_load.node_load import MeasuredNode, NodeClass, classify, measure
 from descheduler.strategies.low_node_load.pools import NodePool
-from descheduler.strategies.low_node_load.relief import PoolRelief, ReliefPhase
+from descheduler.strategies.low_node_load.relief import PoolRelief, ReliefPhase, sort_by_load
 from descheduler.strategies.shared.selection import Selection
 
 __all__ = ["PoolRun", "PoolStop"]

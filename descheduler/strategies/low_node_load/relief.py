@@ -1,27 +1,29 @@
 """Taking pods off the abnormal nodes of a pool, in one of two phases: for the load of nodes, or of their prod pods.
 
 Mirrors koordinator-sh/koordinator 1.8 `balancePods` and `evictPods` in
-`pkg/descheduler/framework/plugins/loadaware/utilization_util.go`.
+`pkg/descheduler/framework/plugins/loadaware/utilization_util.go`; the order of nodes and of the pods of one node
+that of `pkg/descheduler/utils/sorter`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import inf
 
 import msgspec
 
 from descheduler.eviction.plugin_evictor import PluginEvictor
+from descheduler.model.koordinator.classes import importance
 from descheduler.model.pod import Pod
 from descheduler.model.quantity import NANO
-from descheduler.model.requests import PODS, ResourceList
+from descheduler.model.requests import PODS, ResourceList, ceil_amount
 from descheduler.model.verdict import Reason, refuse
 from descheduler.strategies.low_node_load.headroom import Aspect, Headroom, Targets, prod_load, whole_load
 from descheduler.strategies.low_node_load.node_load import Load, MeasuredNode
-from descheduler.strategies.low_node_load.order import removal_order
-from descheduler.strategies.low_node_load.thresholds import LoadThresholds, usage_percent
+from descheduler.strategies.low_node_load.pools import LoadThresholds, usage_percent
 from descheduler.strategies.shared.selection import Selection
 
-__all__ = ["PoolRelief", "ReliefPhase"]
+__all__ = ["PoolRelief", "ReliefPhase", "sort_by_load"]
 
 _DRY_RUN = refuse(Reason.DRY_RUN, "LowNodeLoad evicts nothing (dryRun: true)")
 _UNMEASURED = refuse(Reason.USAGE_UNKNOWN, "the NodeMetric of the node has no usage of the pod (nodeFit: true)")
@@ -108,7 +110,7 @@ class PoolRelief:
             return
         for load in sources:
             candidates = list(self._candidates(load))
-            self._relieve(load, removal_order(candidates, load, self._phase.aspect, weights))
+            self._relieve(load, _removal_order(candidates, load, self._phase.aspect, weights))
 
     def _candidates(self, load: MeasuredNode) -> Iterator[Pod]:
         """The pods that can leave a node: those that the filters accept and that fit a target."""
@@ -158,3 +160,63 @@ class PoolRelief:
 def _subtract(side: Load, usage: ResourceList, resources: Mapping[str, int]) -> None:
     for name in resources:
         side.usage[name] -= NANO if name == PODS else usage.get(name, 0)
+
+
+_FULL = 1000
+
+
+def sort_by_load(loads: Iterable[MeasuredNode], aspect: Aspect, weights: Mapping[str, int]) -> list[MeasuredNode]:
+    """The nodes from the most to the least loaded by weighted share of their capacity; ties by name."""
+    by_name = sorted(loads, key=lambda load: load.node.name)
+    return sorted(by_name, key=lambda load: -_share(aspect(load).usage, load.capacity, weights))
+
+
+def _removal_order(pods: Iterable[Pod], load: MeasuredNode, aspect: Aspect, weights: Mapping[str, int]) -> list[Pod]:
+    """The pods from the one to go first: by importance, then those whose usage is next to what the node has too much.
+
+    Above all the smallest pod that covers it alone, then the largest that does not. Pods whose usage is not known come
+    last among equals.
+    """
+    side = aspect(load)
+    excess = {name: side.usage[name] - side.high[name] for name in side.over}
+    used_weights = {name: weights.get(name, 0) for name in excess}
+    return sorted(
+        pods, key=lambda pod: importance(pod, lambda each: -_closeness(load.usage_of(each), excess, used_weights))
+    )
+
+
+def _share(usage: ResourceList, capacity: ResourceList, weights: Mapping[str, int]) -> int:
+    """The weighted mean of the shares in use, in thousandths."""
+    total = sum(weights.get(name, 0) for name in usage)
+    if not total:
+        return 0
+    shares = {
+        name: _thousandths(ceil_amount(name, nano), ceil_amount(name, capacity.get(name, 0)))
+        for name, nano in usage.items()
+    }
+    return sum(share * weights.get(name, 0) for name, share in shares.items()) // total
+
+
+def _thousandths(used: int, capacity: int) -> int:
+    return min(used, capacity) * _FULL // capacity if capacity else 0
+
+
+def _closeness(usage: ResourceList | None, excess: Mapping[str, int], weights: Mapping[str, int]) -> float:
+    """The weighted mean over the exceeded resources; minus infinity for unknown usage."""
+    if usage is None:
+        return -inf
+    total = sum(weights.get(name, 0) for name in usage)
+    if not total:
+        return 0.0
+    scores = {
+        name: _cover(ceil_amount(name, nano), ceil_amount(name, excess.get(name, 0))) for name, nano in usage.items()
+    }
+    return sum(score * weights.get(name, 0) for name, score in scores.items()) / total
+
+
+def _cover(used: int, excess: int) -> float:
+    """How well `used` covers `excess`: best when it is the same, better above than below."""
+    if not excess:
+        return 0.0
+    ratio = used / excess
+    return 1 / ratio + 1 if ratio >= 1 else ratio

@@ -17,7 +17,7 @@ from descheduler.model.selection.taints import PREFER_NO_SCHEDULE, Taint, Tolera
 from descheduler.model.verdict import ACCEPTED, EvictionLimit, LimitReached, Reason, Verdict, limit_reached, refuse
 from descheduler.strategies.node_utilization.classify import NodeLoad
 from descheduler.strategies.node_utilization.usage import UsageSource
-from descheduler.strategies.shared.pod_order import sort_low_to_high
+from descheduler.strategies.shared.pods import sort_low_to_high
 
 __all__ = ["Destinations", "NodeLimit", "NodeRelief", "Relief", "RemovalOrder"]
 

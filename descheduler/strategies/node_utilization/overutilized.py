@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping
 
 import msgspec
 
-from descheduler.eviction.cluster_view import ClusterView
-from descheduler.eviction.pod_counts import pods_for
+from descheduler.eviction.cluster_view import ClusterView, pods_for
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Verdict
@@ -26,8 +25,7 @@ from descheduler.strategies.node_utilization.classify import (
 from descheduler.strategies.node_utilization.eviction import Destinations, NodeLimit, NodeRelief, Relief, RemovalOrder
 from descheduler.strategies.node_utilization.levels import Thresholds
 from descheduler.strategies.node_utilization.usage import UsageSource
-from descheduler.strategies.shared.pod_order import sort_low_to_high
-from descheduler.strategies.shared.pod_state import FINISHED
+from descheduler.strategies.shared.pods import FINISHED, sort_low_to_high
 
 __all__ = ["OverutilizedNodes", "ReliefRules", "check_threshold_maps", "thresholds_around"]
 

@@ -9,8 +9,12 @@ from descheduler.eviction.plugin_evictor import PluginEvictor
 from descheduler.model.koordinator.classes import importance
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import EvictionLimit, Reason, Verdict, refuse
-from descheduler.strategies.remove_pods_violating_node_reservation.reserving_node import ReservingNode, requests_any
-from descheduler.strategies.remove_pods_violating_node_reservation.shortage import enough_of, held_by
+from descheduler.strategies.remove_pods_violating_node_reservation.reserving_node import (
+    ReservingNode,
+    enough_of,
+    held_by,
+    requests_any,
+)
 
 __all__ = ["AnsweredRequests", "postpone", "relieve"]
 

@@ -21,21 +21,16 @@ from descheduler.model.requests import ResourceList, highest
 from descheduler.model.verdict import EvictionLimit
 from descheduler.plan.facts import PluginFacts
 from descheduler.policy.plugin import ArgsProblem, Needs
-from descheduler.policy.shared_args import (
-    Args,
-    LabelSelectorArg,
-    Namespaces,
-    check_in,
-    check_namespaces,
-    check_selector,
-    one_of,
-)
+from descheduler.policy.shared_args import check_in, one_of
 from descheduler.strategies.remove_pods_violating_node_reservation.observations import Observations, Required
 from descheduler.strategies.remove_pods_violating_node_reservation.relief import postpone, relieve
-from descheduler.strategies.remove_pods_violating_node_reservation.reserving_node import ClosedCpus, ReservingNode
-from descheduler.strategies.remove_pods_violating_node_reservation.shortage import ReservedShortage
-from descheduler.strategies.shared.pod_filter import pod_filter
-from descheduler.strategies.shared.pod_state import FINISHED
+from descheduler.strategies.remove_pods_violating_node_reservation.reserving_node import (
+    ClosedCpus,
+    ReservedShortage,
+    ReservingNode,
+)
+from descheduler.strategies.shared.pod_filter import PodFilterArgs, pod_filter
+from descheduler.strategies.shared.pods import FINISHED
 from descheduler.strategies.shared.rules import Match, Rule
 from descheduler.strategies.shared.selection import Selection
 
@@ -64,13 +59,9 @@ class _HeldByReservations(NamedTuple):
     owners: frozenset[int]
 
 
-class RemovePodsViolatingNodeReservationArgs(Args, frozen=True):
+class RemovePodsViolatingNodeReservationArgs(PodFilterArgs, frozen=True):
     """Arguments of RemovePodsViolatingNodeReservation, for nodes with annotation `node.koordinator.sh/reservation`."""
 
-    namespaces: Namespaces | None = None
-    """Only pods of these namespaces are examined."""
-    label_selector: LabelSelectorArg | None = None
-    """Only pods with these labels are examined."""
     violations: tuple[Annotated[str, one_of(_VIOLATIONS)], ...] = ()
     """`Amount`: requests on the node exceed allocatable minus the reservation (policy `Default` of the annotation).
     `ReservedCPUs`: the pod is pinned, by koord-scheduler or by the kubelet, to CPUs of `reservedCPUs`, or to those that
@@ -91,7 +82,7 @@ class RemovePodsViolatingNodeReservationArgs(Args, frozen=True):
 
 def validate_args(args: RemovePodsViolatingNodeReservationArgs) -> list[ArgsProblem]:
     """Problems of `args`: contradictory lists, unknown violations, or resources without the violation they are for."""
-    problems = [*check_namespaces(args.namespaces), *check_selector("labelSelector", args.label_selector)]
+    problems = args.filter_problems()
     problems += check_in("violations", args.violations, _VIOLATIONS)
     if args.resources and args.violations and _AMOUNT not in args.violations:
         problems.append(ArgsProblem(("resources",), f"has no effect without {_AMOUNT} in violations"))

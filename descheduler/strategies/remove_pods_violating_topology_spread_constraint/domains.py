@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -13,13 +13,12 @@ from numpy.typing import NDArray
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.selection.affinity import Affinity
-from descheduler.strategies.remove_pods_violating_topology_spread_constraint.constraints import (
-    PodConstraint,
-)
-from descheduler.strategies.remove_pods_violating_topology_spread_constraint.label_index import LabelIndex
+from descheduler.model.selection.labels import LabelSelector
+from descheduler.placement.shadow.tally.label_columns import LabelColumns
+from descheduler.strategies.remove_pods_violating_topology_spread_constraint.constraints import PodConstraint
 from descheduler.strategies.shared.node_selection import NodeSelection
 
-__all__ = ["DomainFinder", "SpreadDomains", "leaving_order"]
+__all__ = ["DomainFinder", "LabelIndex", "SpreadDomains", "leaving_order"]
 
 _NONE = np.zeros(0, dtype=np.intp)
 
@@ -161,3 +160,24 @@ def _order_of_leaving(pod: Pod, sign: int) -> tuple[bool, int, int]:
     is_bound = bool(spec.node_selector) or (spec.affinity is not None and spec.affinity.has_node_affinity)
     # No priority at all is below every number.
     return not is_bound, sign * (spec.priority is not None), sign * (spec.priority or 0)
+
+
+class LabelIndex:
+    """`pods` in the order given. Equal labels are one object in a snapshot, so identity groups them."""
+
+    def __init__(self, pods: Iterable[Pod]) -> None:
+        self.all_pods = tuple(pods)
+        groups: dict[int, int] = {}
+        self._group_of = np.array(
+            [groups.setdefault(id(pod.labels), len(groups)) for pod in self.all_pods], dtype=np.intp
+        )
+        labels = {id(pod.labels): pod.labels for pod in self.all_pods}
+        self._labels = LabelColumns(labels[identity] for identity in groups)
+
+    def places(self, selector: LabelSelector) -> NDArray[np.intp]:
+        """The places in the listing of the pods that `selector` selects, ascending."""
+        return np.flatnonzero(self._labels.selected(selector)[self._group_of])
+
+    def pods(self, selector: LabelSelector) -> list[Pod]:
+        """The pods that `selector` selects, in listing order."""
+        return [self.all_pods[place] for place in self.places(selector)]

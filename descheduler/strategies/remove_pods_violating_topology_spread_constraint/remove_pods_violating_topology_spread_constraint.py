@@ -30,7 +30,7 @@ from descheduler.strategies.remove_pods_violating_topology_spread_constraint.con
 )
 from descheduler.strategies.remove_pods_violating_topology_spread_constraint.tally import SpreadTally
 from descheduler.strategies.shared.pod_filter import pod_filter
-from descheduler.strategies.shared.pod_state import FINISHED
+from descheduler.strategies.shared.pods import FINISHED
 from descheduler.strategies.shared.selection import Selection
 
 if TYPE_CHECKING:  # numpy takes longer to import than validating a policy may

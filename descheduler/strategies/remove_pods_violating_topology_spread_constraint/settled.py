@@ -9,11 +9,12 @@ from dataclasses import dataclass, field
 from descheduler.eviction.cluster_view import ClusterView
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
-from descheduler.strategies.remove_pods_violating_topology_spread_constraint.balance import balancing_transfers
 from descheduler.strategies.remove_pods_violating_topology_spread_constraint.constraints import PodConstraint
-from descheduler.strategies.remove_pods_violating_topology_spread_constraint.domains import DomainFinder
-from descheduler.strategies.remove_pods_violating_topology_spread_constraint.label_index import LabelIndex
-from descheduler.strategies.remove_pods_violating_topology_spread_constraint.surplus import surplus_sentence
+from descheduler.strategies.remove_pods_violating_topology_spread_constraint.domains import DomainFinder, LabelIndex
+from descheduler.strategies.remove_pods_violating_topology_spread_constraint.surplus import (
+    balancing_transfers,
+    surplus_sentence,
+)
 
 __all__ = ["SettledDomains"]
 

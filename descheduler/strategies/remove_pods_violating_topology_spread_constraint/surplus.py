@@ -1,4 +1,4 @@
-"""The pods that are to leave for a violated constraint.
+"""The pods that are to leave for a violated constraint, and how many of them from which domain.
 
 A tenant may state thousands of constraints, each of which is broken by thousands of pods. So for one constraint pods
 are places in a listing, ordered as arrays; what depends on a pod alone is found once for all constraints.
@@ -7,6 +7,7 @@ are places in a listing, ordered as arrays; what depends on a pod alone is found
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from math import ceil
 
 import msgspec
 import numpy as np
@@ -18,12 +19,14 @@ from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted
 from descheduler.model.text.printable import clipped
 from descheduler.placement.plugins.helper.node_selector_words import requirement_text
-from descheduler.strategies.remove_pods_violating_topology_spread_constraint.balance import balancing_transfers
 from descheduler.strategies.remove_pods_violating_topology_spread_constraint.constraints import PodConstraint
-from descheduler.strategies.remove_pods_violating_topology_spread_constraint.domains import SpreadDomains, leaving_order
-from descheduler.strategies.remove_pods_violating_topology_spread_constraint.label_index import LabelIndex
+from descheduler.strategies.remove_pods_violating_topology_spread_constraint.domains import (
+    LabelIndex,
+    SpreadDomains,
+    leaving_order,
+)
 
-__all__ = ["Listing", "RoomBelow", "Surplus", "find_surplus", "surplus_sentence"]
+__all__ = ["Listing", "RoomBelow", "Surplus", "Transfer", "balancing_transfers", "find_surplus", "surplus_sentence"]
 
 _UNKNOWN = -1
 _MOST_OF_SELECTOR = 200
@@ -203,3 +206,41 @@ def _taken_from_the_end(
     starts = np.searchsorted(ids, given, side="right") - (totals - before)
     sources = np.repeat(np.arange(len(amounts)), amounts)
     return starts[sources] + np.arange(len(sources)) - (totals - amounts)[sources], sources
+
+
+class Transfer(msgspec.Struct, frozen=True):
+    """`num_pods` pods go from the domain at index `source` to the one at index `target`."""
+
+    source: int
+    target: int
+    num_pods: int
+
+
+def balancing_transfers(sizes: Sequence[int], max_skew: int) -> Iterator[Transfer]:
+    """The transfers that balance domains of these sizes, in ascending order, with as few pods as possible.
+
+    Two pointers walk towards each other, i from the smallest domain and j from the largest; the order is not mended
+    when sizes change. A transfer brings neither domain past the mean, and ends at the allowed skew. Where i has just
+    arrived and nothing goes from j to i, nothing ever will: the domains after i are no smaller. Mirrors
+    `balanceDomains` in kubernetes-sigs/descheduler 0.36
+    `pkg/framework/plugins/removepodsviolatingtopologyspreadconstraint/topologyspreadconstraint.go`.
+    """
+    sizes = list(sizes)
+    ideal = sum(sizes) / len(sizes) if sizes else 0.0
+    i, j = 0, len(sizes) - 1
+    has_received = False
+    while i < j:
+        if sizes[j] <= ideal:
+            j -= 1
+        skew = sizes[j] - sizes[i]
+        num_pods = min(ceil(sizes[j] - ideal), ceil(ideal - sizes[i]), ceil((skew - max_skew) / 2))
+        if skew > max_skew and num_pods > 0:
+            yield Transfer(j, i, num_pods)
+            sizes[j] -= num_pods
+            sizes[i] += num_pods
+            has_received = True
+        elif has_received:
+            i += 1
+            has_received = False
+        else:
+            return

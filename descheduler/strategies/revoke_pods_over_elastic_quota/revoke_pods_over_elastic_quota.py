@@ -20,7 +20,7 @@ from descheduler.plan.facts import PluginFacts
 from descheduler.policy.plugin import ArgsProblem, Needs
 from descheduler.policy.shared_args import Args
 from descheduler.strategies.revoke_pods_over_elastic_quota.victims import is_preemptible, least_important_first, victims
-from descheduler.strategies.shared.pod_state import FINISHED
+from descheduler.strategies.shared.pods import FINISHED
 
 if TYPE_CHECKING:  # numpy takes longer to import than validating a policy may
     from descheduler.strategies.revoke_pods_over_elastic_quota.overuse import OverusedQuota, QuotaReview

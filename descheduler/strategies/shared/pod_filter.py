@@ -4,10 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from descheduler.policy.shared_args import LabelSelectorArg, Namespaces, compile_selector
+from descheduler.policy.plugin import ArgsProblem
+from descheduler.policy.shared_args import (
+    Args,
+    LabelSelectorArg,
+    Namespaces,
+    check_namespaces,
+    check_selector,
+    compile_selector,
+)
 from descheduler.strategies.shared.rules import Match, Rule
 
-__all__ = ["evictable_pods", "pod_filter"]
+__all__ = ["PodFilterArgs", "evictable_pods", "pod_filter"]
+
+
+class PodFilterArgs(Args, frozen=True):
+    """The first arguments of many strategies."""
+
+    namespaces: Namespaces | None = None
+    """Only pods of these namespaces are examined."""
+    label_selector: LabelSelectorArg | None = None
+    """Only pods with these labels are examined."""
+
+    def filter_problems(self) -> list[ArgsProblem]:
+        """What is wrong with them."""
+        return [*check_namespaces(self.namespaces), *check_selector("labelSelector", self.label_selector)]
 
 
 def pod_filter(namespaces: Namespaces | None = None, label_selector: LabelSelectorArg | None = None) -> Iterator[Rule]:

@@ -1,17 +1,22 @@
-"""Which pods a strategy selects, and what each of its rules left out."""
+"""Which pods a strategy selects, and what each of its rules left out.
+
+Strategies of kubernetes-sigs/descheduler that go node by node react to refusals alike.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from descheduler.eviction.cluster_view import ClusterView
+from descheduler.eviction.plugin_evictor import PluginEvictor
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted
+from descheduler.model.verdict import EvictionLimit
 from descheduler.plan.facts import PluginFacts
 from descheduler.strategies.shared.rules import Rule
 
-__all__ = ["SelectedByState", "Selection", "facts_of"]
+__all__ = ["SelectedByState", "Selection", "evict_from_node", "facts_of"]
 
 _NO_PODS = "no pod runs on the nodes that the plugin examines"
 
@@ -103,3 +108,17 @@ def _why_nothing(num_examined: int, left_out: Sequence[tuple[Rule, int]]) -> str
     *before, (last, _) = left_out
     others = ", ".join(f"{number:,} by {rule.key}" for rule, number in before)
     return f"{last.nobody}; {counted(num_examined, 'pod')} examined{f', left out {others}' if others else ''}"
+
+
+def evict_from_node(evictor: PluginEvictor, victims: Iterable[Pod], reason_of: Callable[[Pod], str]) -> bool:
+    """Asks for the eviction of `victims`, all of one node, in order; returns whether the strategy goes on after it.
+
+    The node's limit ends the node, the run's limit ends the strategy, and any other refusal only concerns its pod.
+    """
+    for pod in victims:
+        verdict = evictor.request(pod, reason_of(pod))
+        if verdict.limit is EvictionLimit.TOTAL:
+            return False
+        if verdict.limit is EvictionLimit.NODE:
+            return True
+    return True

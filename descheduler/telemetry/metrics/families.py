@@ -11,9 +11,10 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Histo
 from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector, CollectorRegistry
 
-from descheduler.model.shard import Shard
+from descheduler.plan.decisions import Failure
 from descheduler.report.outcome.document import EvictionResult, OutcomeDocument
-from descheduler.report.plan.document import Plan
+from descheduler.report.outcome.predictions import Predictions
+from descheduler.report.plan.document import Plan, PlanMove
 from descheduler.report.plan.goal import PlannedObjective
 from descheduler.telemetry.metrics.table import (
     JOB_BUCKETS,
@@ -61,33 +62,38 @@ def run_registry(record: RunRecord, *, last_success: float | None) -> CollectorR
 
     `last_success` is when a run last succeeded, None to leave that out. Every registry is a new one.
     """
-    observer = record.observer
-    values: Mapping[str, Values] = {
-        "descheduler_build_info": _build_info(),
-        "descheduler_pods_evicted_total": _pods_evicted(record.outcome),
+    observer, plan, outcome, shard = record.observer, record.plan, record.outcome, record.shard
+    values: dict[str, Values] = {
+        "descheduler_build_info": {(VERSION, VERSION, platform.python_version()): 1.0},
         "descheduler_run_duration_seconds": _one(observer.run_seconds),
         "descheduler_run_timestamp_seconds": _one(record.ended_at),
         LAST_SUCCESS: _one(last_success),
         "descheduler_run_exit_code": _one(record.exit_code),
         "descheduler_run_dry": _one(record.is_dry),
-        "descheduler_shard_info": _shard_info(record.shard),
+        "descheduler_shard_info": {} if shard.is_whole else {(str(shard.index), str(shard.count), shard.label): 1.0},
         "descheduler_snapshot_duration_seconds": _one(observer.snapshot_seconds),
         "descheduler_snapshot_objects": {(kind,): number for kind, number in observer.num_objects.items()},
-        "descheduler_moves_planned": _moves_planned(record.plan),
-        "descheduler_goal": {**_goal_figures(record.plan), **_goal_reached(record.outcome)},
-        "descheduler_goal_evictions": _goal_evictions(record.plan),
-        "descheduler_eviction_outcomes": _eviction_outcomes(record.outcome),
-        "descheduler_predictions": _predictions(record.outcome),
-        "descheduler_refusals": _refusals(record.plan),
+        "descheduler_goal": {**_goal_figures(plan), **_goal_reached(outcome)},
+        "descheduler_goal_evictions": _goal_evictions(plan),
         "descheduler_migration_jobs": observer.jobs.counts,
-        "descheduler_strategy_failures": _strategy_failures(record.plan),
     }
+    if plan is not None:
+        values["descheduler_moves_planned"] = _by_plugin(plan, plan.moves)
+        values["descheduler_refusals"] = _refusals(plan)
+        values["descheduler_strategy_failures"] = _by_plugin(plan, plan.failures)
+    if outcome is not None:
+        requests = (*_requests_sent(outcome), *_requests_refused(outcome.plan))
+        values["descheduler_pods_evicted_total"] = Counter(requests)
+        results = ((str(result.result), result.code) for result in outcome.results)
+        values["descheduler_eviction_outcomes"] = Counter(results)
+        values["descheduler_predictions"] = _predictions(outcome.predictions)
+    cycle_seconds = {} if observer.cycle_seconds is None else {_NO_LABELS: [observer.cycle_seconds]}
     histograms: Mapping[str, Metric] = {
-        _LOOP: _histogram(_LOOP, _cycle_seconds(observer), LOOP_BUCKETS),
+        _LOOP: _histogram(_LOOP, cycle_seconds, LOOP_BUCKETS),
         _STRATEGY: _histogram(_STRATEGY, _plugin_seconds(observer), STRATEGY_BUCKETS),
         _STAGES: _histogram(_STAGES, observer.jobs.seconds, JOB_BUCKETS),
     }
-    return _registry([histograms.get(spec.name) or _family(spec.name, values[spec.name]) for spec in METRICS])
+    return _registry([histograms.get(spec.name) or _family(spec.name, values.get(spec.name, {})) for spec in METRICS])
 
 
 def last_success_registry(record: RunRecord) -> CollectorRegistry:
@@ -103,10 +109,6 @@ def _registry(families: Sequence[Metric]) -> CollectorRegistry:
 
 def _one(number: float | None) -> Values:
     return {} if number is None else {_NO_LABELS: float(number)}
-
-
-def _cycle_seconds(observer: RunObserver) -> Mapping[Labels, Sequence[float]]:
-    return {} if observer.cycle_seconds is None else {_NO_LABELS: [observer.cycle_seconds]}
 
 
 def _plugin_seconds(observer: RunObserver) -> Mapping[Labels, Sequence[float]]:
@@ -138,18 +140,6 @@ def _buckets(seconds: Sequence[float], bounds: Sequence[float]) -> list[tuple[st
     return [*((str(bound), sum(s <= bound for s in seconds)) for bound in bounds), ("+Inf", len(seconds))]
 
 
-def _build_info() -> Values:
-    return {(VERSION, VERSION, platform.python_version()): 1.0}
-
-
-def _shard_info(shard: Shard) -> Values:
-    return {} if shard.is_whole else {(str(shard.index), str(shard.count), shard.label): 1.0}
-
-
-def _pods_evicted(outcome: OutcomeDocument | None) -> Values:
-    return {} if outcome is None else Counter((*_requests_sent(outcome), *_requests_refused(outcome.plan)))
-
-
 def _requests_sent(outcome: OutcomeDocument) -> Iterator[Labels]:
     for result in outcome.results:
         if (text := _result_label(result)) is not None:
@@ -168,10 +158,6 @@ def _requests_refused(plan: Plan) -> Iterator[Labels]:
         if refusal.is_attempt and refusal.code not in _COUNTED_ELSEWHERE:
             text = _LIMITS.get(refusal.limit, _ERROR)
             yield text, refusal.plugin, refusal.profile, refusal.pod.namespace, refusal.node
-
-
-def _moves_planned(plan: Plan | None) -> Values:
-    return {} if plan is None else _by_plugin(plan, ((move.plugin, move.profile) for move in plan.moves))
 
 
 def _objectives(plan: Plan | None) -> Iterator[tuple[Labels, PlannedObjective]]:
@@ -212,24 +198,13 @@ def _goal_evictions(plan: Plan | None) -> Values:
     }
 
 
-def _strategy_failures(plan: Plan | None) -> Values:
-    return {} if plan is None else _by_plugin(plan, ((failure.plugin, failure.profile) for failure in plan.failures))
-
-
-def _by_plugin(plan: Plan, labels: Iterable[tuple[str, str]]) -> Values:
-    """How often each plugin is among `labels`, also when it is never."""
-    counts = Counter(labels)
+def _by_plugin(plan: Plan, found: Iterable[PlanMove | Failure]) -> Values:
+    """How many of `found` are of each plugin, also where none is."""
+    counts = Counter((each.plugin, each.profile) for each in found)
     return {(run.plugin, run.profile): counts[run.plugin, run.profile] for run in plan.plugins}
 
 
-def _eviction_outcomes(outcome: OutcomeDocument | None) -> Values:
-    return {} if outcome is None else Counter((str(result.result), result.code) for result in outcome.results)
-
-
-def _predictions(outcome: OutcomeDocument | None) -> Values:
-    if outcome is None:
-        return {}
-    found = outcome.predictions
+def _predictions(found: Predictions) -> Values:
     counts = {
         "as-predicted": found.as_predicted,
         "tied": found.tied,
@@ -239,9 +214,9 @@ def _predictions(outcome: OutcomeDocument | None) -> Values:
     return {(result,): number for result, number in counts.items()}
 
 
-def _refusals(plan: Plan | None) -> Values:
+def _refusals(plan: Plan) -> Values:
     values: dict[Labels, float] = {}
-    for count in () if plan is None else plan.refusal_counts:
+    for count in plan.refusal_counts:
         values[count.code, "true"] = count.num_attempts
         values[count.code, "false"] = count.num_refusals - count.num_attempts
     return values

@@ -1,17 +1,26 @@
-"""An HTTP endpoint for a process that runs cycle after cycle: `/metrics` and `/healthz`, nothing else."""
+"""An HTTP endpoint for a process that runs cycle after cycle: `/metrics` and `/healthz`, nothing else.
+
+Of the metrics of its cycles what counts adds up, all else is that of the last one.
+"""
 
 from __future__ import annotations
 
 import socket
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import msgspec
+from prometheus_client import generate_latest
+from prometheus_client.metrics_core import Metric
+from prometheus_client.registry import Collector, CollectorRegistry
 
-__all__ = ["Endpoint", "ListenAddress", "Served", "served"]
+from descheduler.telemetry.metrics.families import run_registry
+from descheduler.telemetry.run_record import RunRecord
+
+__all__ = ["Endpoint", "ListenAddress", "RunsSoFar", "Served", "served"]
 
 _MOST_CONNECTIONS = 16
 """More of them are closed at once, so that no client can take all threads of the process."""
@@ -109,3 +118,56 @@ class _Request(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the name is the base class's
         """Requests are not logged."""
+
+
+Series = tuple[str, tuple[tuple[str, str], ...]]
+_ADD_UP = frozenset({"counter", "histogram"})
+
+
+class RunsSoFar(Collector):
+    """All runs of this process. Safe from any thread."""
+
+    def __init__(self) -> None:
+        self._latest: Mapping[str, Metric] = {}
+        self._sums: dict[str, dict[Series, float]] = {}
+        self._last_success: float | None = None
+        self._lock = threading.Lock()
+        self._registry = CollectorRegistry()
+        self._registry.register(self)
+
+    def add(self, record: RunRecord) -> None:
+        """Counts a run that has ended."""
+        with self._lock:
+            if record.is_success:
+                self._last_success = record.ended_at
+            latest = {each.name: each for each in run_registry(record, last_success=self._last_success).collect()}
+            for name, family in latest.items():
+                if family.type in _ADD_UP:
+                    self._add_up(name, family)
+            self._latest = latest
+
+    def collect(self) -> Iterable[Metric]:
+        """The families as they are now."""
+        with self._lock:
+            return list(self._families())
+
+    @property
+    def text(self) -> bytes:
+        """All of it in Prometheus's text format."""
+        return generate_latest(self._registry)
+
+    def _add_up(self, name: str, family: Metric) -> None:
+        sums = self._sums.setdefault(name, {})
+        for sample in family.samples:
+            series = sample.name, tuple(sample.labels.items())
+            sums[series] = sums.get(series, 0.0) + sample.value
+
+    def _families(self) -> Iterator[Metric]:
+        for name, latest in self._latest.items():
+            if name not in self._sums:
+                yield latest
+                continue
+            family = Metric(name, latest.documentation, latest.type)
+            for (sample, labels), total in self._sums[name].items():
+                family.add_sample(sample, dict(labels), total)
+            yield family

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import click
 import pytest
 
-from descheduler.cli.flags.go import GoFlagsCommand
+from descheduler.cli.flag_groups import GoFlagsCommand
 
 
 @click.command(cls=GoFlagsCommand)

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from descheduler.cluster.dumps import yaml_pieces
 from descheduler.cluster.dumps.yaml_pieces import read_yaml
 from descheduler.cluster.snapshot import SnapshotError
-from descheduler.documents import yaml_values
+from descheduler.documents import yaml_builder
 
 NAMED = [{"kind": "X", "metadata": {"name": f"o{number}", "text": "- é: {"}} for number in range(3)]
 BARE = [{"metadata": {"name": f"o{number}"}} for number in range(3)]
@@ -96,9 +96,9 @@ def test_what_is_no_yaml_of_objects_is_said_with_its_place(
     monkeypatch.setattr(yaml_pieces, "_MAX_BYTES", 5000)
     monkeypatch.setattr(yaml_pieces, "_READ_BYTES", 50)
     limits = replace(
-        yaml_values._LIMITS, depth=5, kept=50, values=400, too_many="one object holds more than 400 values"
+        yaml_builder._LIMITS, depth=5, kept=50, values=400, too_many="one object holds more than 400 values"
     )
-    monkeypatch.setattr(yaml_values, "_LIMITS", limits)
+    monkeypatch.setattr(yaml_builder, "_LIMITS", limits)
 
     with pytest.raises(SnapshotError) as caught:
         pieces(text, 50)

@@ -20,9 +20,8 @@ from descheduler.cycle.deciding.round import RunSetting
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.cycle.request import Landings, snapshot_request
 from descheduler.documents.problems import PolicyError
-from descheduler.eviction.checks.table import REQUEST_CHECKS, CheckContext
+from descheduler.eviction.checks.table import REQUEST_CHECKS, CheckContext, make_evictor
 from descheduler.eviction.cluster_view import ClusterView
-from descheduler.eviction.evictor_maker import make_evictor
 from descheduler.eviction.handle import Handle
 from descheduler.eviction.node_fit import NodeFit
 from descheduler.eviction.request_check import PodByPod

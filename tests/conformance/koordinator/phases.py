@@ -20,9 +20,8 @@ from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.dispatch.pace import Paces
 from descheduler.migration.dispatch.surroundings import OpenCalls, Surroundings
 from descheduler.migration.roads.execution import JobExecution
-from descheduler.migration.room.choice import JobProfile, choose
 from descheduler.migration.room.labels import labels_of
-from descheduler.migration.room.offer import ClusterOffer
+from descheduler.migration.room.table import ClusterOffer, JobProfile, choose
 from descheduler.migration.settings import DispatchSettings, JobStorage
 from descheduler.model.koordinator.eviction_annotations import EVICT_POLICY_LABEL
 from descheduler.model.text.duration import parse_duration

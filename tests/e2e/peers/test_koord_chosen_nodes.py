@@ -13,8 +13,7 @@ from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.dispatch.pace import Paces
 from descheduler.migration.dispatch.surroundings import OpenCalls, Surroundings
 from descheduler.migration.roads.execution import JobExecution
-from descheduler.migration.room.choice import JobProfile, choose
-from descheduler.migration.room.offer import ClusterOffer
+from descheduler.migration.room.table import ClusterOffer, JobProfile, choose
 from descheduler.migration.settings import DispatchSettings, JobStorage
 from descheduler.model.pod import Owner
 from descheduler.plan.outcome import Outcome, OutcomeCode

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from descheduler.eviction.answers import EvictionAnswer
-from descheduler.eviction.background import BackgroundEvictions
+from descheduler.eviction.background import BackgroundEvictions, EvictionAnswer
 from descheduler.eviction.checks.budgets import BudgetCheck, BudgetLedger, BudgetRefusal
 from descheduler.model.groups.disruption_budget import DisruptionBudget
 from descheduler.model.pod import Pod

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from descheduler.eviction.answers import BACKGROUND_TEXT, EvictionAnswer
-from descheduler.eviction.background import BackgroundEvictions
+from descheduler.eviction.background import BACKGROUND_TEXT, BackgroundEvictions, EvictionAnswer
 from descheduler.eviction.checks.budgets import BudgetCheck
 from descheduler.model.pod import REQUEST_EVICT_ONLY_ANNOTATION, Pod
 from descheduler.plan.moves import Move

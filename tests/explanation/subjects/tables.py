@@ -6,8 +6,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from descheduler.documents.fields import Fields
-from descheduler.explanation.explaining import Explanation, explain
-from descheduler.explanation.settings import settings_for
+from descheduler.explanation.explaining import Explanation, explain, settings_for
 from descheduler.report.tables.table_style import TableStyle
 from tests.builders import NOW, Object
 from tests.placement.plugins.reservation.worlds import snapshot_of

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from descheduler.explanation.gangs import GangFacts
 from descheduler.explanation.subjects.pod import pod_table
+from descheduler.explanation.subjects.pod_group import GangFacts
 from descheduler.model.koordinator.gang_settings import POD_GROUP_LABEL
 from descheduler.report.tables.table_style import TableStyle
 from tests.builders import Object, node_object, pod_object

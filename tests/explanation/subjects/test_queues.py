@@ -16,10 +16,9 @@ from descheduler.cycle.plugins import REGISTRY
 from descheduler.documents.fields import Fields
 from descheduler.eviction.placement_verification.scheduling_settings import SchedulingSettings
 from descheduler.explanation.asked import explained_by
-from descheduler.explanation.explaining import explain
+from descheduler.explanation.explaining import explain, settings_for
 from descheduler.explanation.finding import UnknownSubjectError
 from descheduler.explanation.scheduling.volcano import QueueResource, RoleFacts, VolcanoFacts, VolcanoJobFacts
-from descheduler.explanation.settings import settings_for
 from descheduler.explanation.subjects.group import GroupExplanation
 from descheduler.explanation.subjects.pod import PodExplanation
 from descheduler.explanation.subjects.pod_group import PodGroupExplanation

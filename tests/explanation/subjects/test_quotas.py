@@ -6,9 +6,9 @@ import pytest
 
 from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.cluster.snapshot import Snapshot
+from descheduler.explanation.explaining import settings_for
 from descheduler.explanation.finding import UnknownSubjectError
 from descheduler.explanation.scheduling.quotas import QuotaFacts, QuotaResource
-from descheduler.explanation.settings import settings_for
 from descheduler.explanation.subjects.quota import QuotaExplanation, explain_quota, quota_explanation_table
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 from descheduler.report.tables.table_style import TableStyle

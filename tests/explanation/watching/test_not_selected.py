@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from descheduler.explanation.watching.not_selected import PluginMiss
+from descheduler.explanation.watching.watched_run import PluginMiss
 from tests.builders import (
     container_status,
     node_object,

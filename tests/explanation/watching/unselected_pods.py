@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from descheduler.explanation.watching.not_selected import PluginMiss
+from descheduler.explanation.watching.watched_run import PluginMiss
 from tests.builders import (
     Object,
     node_object,

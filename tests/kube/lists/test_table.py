@@ -3,7 +3,7 @@ from __future__ import annotations
 from descheduler.kube.client import KubeClient
 from descheduler.kube.lists.listing import column_cells
 from descheduler.kube.objects import ObjectCalls
-from descheduler.migration.guards.health import Health, read_health
+from descheduler.migration.guards import Health, read_health
 from tests.builders import Object, node_object, pod_object
 from tests.integration.fake_api import FakeApi
 from tests.integration.faults import Answer

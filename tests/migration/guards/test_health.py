@@ -6,7 +6,7 @@ import pytest
 
 from descheduler.kube.client import KubeClient
 from descheduler.kube.objects import ObjectCalls
-from descheduler.migration.guards.health import read_health
+from descheduler.migration.guards import read_health
 from tests.builders import node_object, pod_object
 from tests.integration.fake_api import FakeApi
 

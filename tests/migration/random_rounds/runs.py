@@ -9,7 +9,7 @@ from random import Random
 from descheduler.cycle.deciding.decide import decide
 from descheduler.cycle.deciding.round import Round
 from descheduler.cycle.plugins import REGISTRY
-from descheduler.eviction.answers import Answers
+from descheduler.eviction.background import Answers
 from descheduler.kube.evict import EvictionResponse, PodState
 from descheduler.migration.rounds import carry_out
 from descheduler.migration.settings import DispatchSettings

@@ -19,10 +19,9 @@ from descheduler.migration.roads.job_task import JobTask
 from descheduler.migration.roads.jobs import JobRoad
 from descheduler.migration.roads.keeper import JobKeeper
 from descheduler.migration.room.koordinator.provider import ReservationRooms
-from descheduler.migration.room.none import NoRooms
 from descheduler.migration.room.placeholder.pod import PlaceholderSettings
 from descheduler.migration.room.placeholder.provider import PlaceholderRooms
-from descheduler.migration.room.provider import ReservationProvider
+from descheduler.migration.room.provider import NoRooms, ReservationProvider
 from descheduler.migration.settings import DispatchSettings, JobSettings
 from descheduler.migration.store.config_map_jobs import ConfigMapJobs
 from descheduler.migration.store.job_objects import JobObjects

@@ -16,8 +16,7 @@ from descheduler.kube.evict import EvictionClient
 from descheduler.migration.dispatch.limits import LimitLedger
 from descheduler.migration.dispatch.surroundings import HALTED, CallRunner
 from descheduler.migration.roads.execution import JobExecution
-from descheduler.migration.room.choice import JobProfile, choose
-from descheduler.migration.room.offer import ClusterOffer
+from descheduler.migration.room.table import ClusterOffer, JobProfile, choose
 from descheduler.migration.settings import DispatchSettings, JobStorage
 from descheduler.migration.store.journal import NewJob
 from descheduler.plan.outcome import OutcomeCode

@@ -6,9 +6,7 @@ import pytest
 
 from descheduler.eviction.migration_controller.args import MigrationControllerArgs
 from descheduler.eviction.migration_controller.room_provider import RoomProvider
-from descheduler.migration.room.choice import ProviderMissing, choose
-from descheduler.migration.room.offer import ClusterOffer
-from descheduler.migration.room.table import PROVIDERS
+from descheduler.migration.room.table import PROVIDERS, ClusterOffer, ProviderMissing, choose
 
 ALL = ClusterOffer(has_jobs=True, has_reservations=True, has_placeholder_class=True)
 

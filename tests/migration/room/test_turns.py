@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from descheduler.migration.room.placeholder.turns import PlaceholderTurns
+from descheduler.migration.room.placeholder.provider import PlaceholderTurns
 from descheduler.migration.room.provider import CannotHoldYet
 from descheduler.model.koordinator.migration_job import MigrationJob
 

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from descheduler.migration.room.koordinator.live_reservations import decode_any_reservation
 from descheduler.migration.room.placeholder.ours import decode_placeholder
 from descheduler.migration.room.placeholder.pod import PlaceholderSettings
-from descheduler.migration.store.broken_jobs import decode_any_job
+from descheduler.migration.store.job_objects import decode_any_job
 from descheduler.migration.store.journal import NewJob
 from tests.living.builders import living_cluster
 from tests.living.cluster import LivingCluster

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from descheduler.migration.store.journal import NewJob
-from descheduler.migration.store.memory_jobs import MemoryJobs
+from descheduler.migration.store.journal import MemoryJobs, NewJob
 
 WANTED = NewJob("shop", "web-0", "uid", "EvictDirectly", "a reason", "Plugin", "none")
 

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from descheduler.cycle.deciding.decide import decide
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.documents.document import Document, find, to_plain
-from descheduler.explanation.settings import settings_for
+from descheduler.explanation.explaining import settings_for
 from descheduler.explanation.subjects.pod import PodExplanation
 from descheduler.model.kube_version import KubeVersion
 from descheduler.model.pod import Pod

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.eviction.checks.budgets import BudgetLedger
-from descheduler.eviction.placement_verification.in_any_order import NOTHING_HELD_BACK
-from descheduler.eviction.placement_verification.order_check import OrderCheck
+from descheduler.eviction.placement_verification.in_any_order import NOTHING_HELD_BACK, OrderCheck
 from descheduler.eviction.request_check import Allowance, always
 from descheduler.optimizer.problem import Problem, make_problem
 from descheduler.planner.problem.move_limits import move_limits

@@ -8,7 +8,7 @@ import pytest
 
 from descheduler.model.verdict import Reason
 from descheduler.report.formats.render import render
-from descheduler.report.plan.policy_keys import KEYS, policy_key
+from descheduler.report.plan.making import KEYS, policy_key
 from descheduler.report.published_schema import published_schema
 from tests.builders import make_pod
 from tests.report.decided_cycles import make_test_plan

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from descheduler.strategies.remove_pods_violating_topology_spread_constraint.balance import (
+from descheduler.strategies.remove_pods_violating_topology_spread_constraint.surplus import (
     Transfer,
     balancing_transfers,
 )

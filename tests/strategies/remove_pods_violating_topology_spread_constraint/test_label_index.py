@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from descheduler.model.selection.labels import NOTHING, LabelSelector, Requirement
-from descheduler.strategies.remove_pods_violating_topology_spread_constraint.label_index import LabelIndex
+from descheduler.strategies.remove_pods_violating_topology_spread_constraint.domains import LabelIndex
 from tests.builders import make_pod
 
 _values = st.sampled_from(["x", "y", "z"])

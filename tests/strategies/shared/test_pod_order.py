@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from descheduler.model.pod import Pod
-from descheduler.strategies.shared.pod_order import sort_low_to_high, sort_oldest_first
+from descheduler.strategies.shared.pods import sort_low_to_high, sort_oldest_first
 from tests.builders import make_pod
 
 SURE = {"cpu": "1", "memory": "1"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from descheduler.explanation.landings import landing_lines, target_text
+from descheduler.explanation.landings import landing_lines
 from descheduler.explanation.subjects.node.document import (
     BatchFigures,
     Departure,
@@ -18,6 +18,7 @@ from descheduler.model.text.counted import counted
 from descheduler.report.plan.document import LandingWord
 from descheduler.report.tables.gang_rows import by_gang, shown_pods
 from descheduler.report.tables.table_style import TableStyle
+from descheduler.report.tables.targets import target_text
 
 __all__ = ["node_table"]
 

@@ -16,10 +16,10 @@ from descheduler.migration.job.seen import ABSENT, Miss, Room, RoomState
 from descheduler.migration.job.surge import is_surged
 from descheduler.migration.pods import read_pod, read_whole_pod
 from descheduler.migration.replacements import Replacements, Successors, came_after
-from descheduler.migration.room.koordinator.live_reservations import fault_of_reservation
-from descheduler.migration.room.koordinator.ours import (
+from descheduler.migration.room.koordinator.live_reservations import (
     FoundReservation,
     decode_found_reservation,
+    fault_of_reservation,
     name_of,
     names_of,
 )

@@ -1,9 +1,15 @@
-"""Room held by a placeholder pod, in any cluster: the scheduler places it, and has it make way for the replacement."""
+"""Room held by a placeholder pod, in any cluster: the scheduler places it, and has it make way for the replacement.
+
+Placeholders take turns in a namespace whose ResourceQuota has room for few of them at once.
+"""
 
 from __future__ import annotations
 
-from datetime import datetime
+from collections import Counter, defaultdict
+from datetime import datetime, timedelta
 from functools import partial
+from threading import Lock
+from typing import NamedTuple
 
 import msgspec
 
@@ -16,11 +22,9 @@ from descheduler.migration.pods import decode_pod, pod_path, pods_path, read_who
 from descheduler.migration.replacements import Replacements, Successors
 from descheduler.migration.room.labels import OWNER_LABEL, manager_of, placeholder_name_of
 from descheduler.migration.room.placeholder.ours import FoundPlaceholder, decode_placeholder
-from descheduler.migration.room.placeholder.pod import PlaceholderSettings, placeholder_of
-from descheduler.migration.room.placeholder.turns import PlaceholderTurns
-from descheduler.migration.room.placeholder.volumes import reachable_terms
+from descheduler.migration.room.placeholder.pod import PlaceholderSettings, placeholder_of, reachable_terms
 from descheduler.migration.room.placement_away import narrow
-from descheduler.migration.room.provider import CannotHold, CannotHoldNow
+from descheduler.migration.room.provider import CannotHold, CannotHoldNow, CannotHoldYet
 from descheduler.migration.room.sweeping import KnownJobs, LabelledObject, Swept, sweep
 from descheduler.model.koordinator.eviction_annotations import REPLACEMENT_ANNOTATION
 from descheduler.model.koordinator.migration_job import JobConditionType, MigrationJob
@@ -28,7 +32,7 @@ from descheduler.model.koordinator.reservation import ObjectReference
 from descheduler.model.pod import Pod
 from descheduler.transport.errors import ExchangeError
 
-__all__ = ["PlaceholderRooms"]
+__all__ = ["PlaceholderRooms", "PlaceholderTurns"]
 
 _REFUSALS = frozenset({400, 403, 404, 422})
 """Answers that a repetition does not change."""
@@ -166,3 +170,65 @@ def _room(placeholder: Pod) -> Room:
         if condition.type == "PodScheduled" and condition.status == "False":
             return Room(RoomState.UNSCHEDULABLE, message="the scheduler has found no node for the placeholder")
     return Room(RoomState.PENDING)
+
+
+_UNTIL_COUNTED = timedelta(seconds=10)
+"""A quota still counts a pod for a moment after it is deleted: the quota controller has to see that."""
+_PAUSE = timedelta(seconds=2)
+"""Between two attempts in a namespace in which no placeholder has been given back."""
+
+
+class _Refusal(NamedTuple):
+    at: datetime
+    num_given_back: int
+
+    def holds(self, now: datetime, num_given_back: int) -> bool:
+        """Whether an attempt would be refused again, as far as that is known."""
+        return num_given_back == self.num_given_back and now - self.at < _PAUSE
+
+
+class PlaceholderTurns:
+    """Which jobs of one run have placeholders in which namespace. Safe to use from several threads."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._holders: defaultdict[str, set[str]] = defaultdict(set)
+        self._num_given_back: Counter[str] = Counter()
+        self._last: dict[str, _Refusal] = {}
+        self._alone_since: dict[str, datetime] = {}
+        """By UID of a job, when its namespace was full for the first time without any other placeholder of the run."""
+
+    def begin(self, job: MigrationJob, now: datetime) -> None:
+        """A placeholder is asked for. Raises CannotHoldYet where a quota has refused one a moment ago."""
+        namespace = job.pod_namespace
+        with self._lock:
+            holders, last = self._holders[namespace], self._last.get(namespace)
+            is_full = last is not None and last.holds(now, self._num_given_back[namespace])
+            if is_full and job.uid not in holders:
+                raise _not_yet(namespace)
+            holders.add(job.uid)
+
+    def end(self, job: MigrationJob) -> None:
+        """The placeholder is given back, if there was one."""
+        with self._lock:
+            if job.uid in self._holders[job.pod_namespace]:
+                self._holders[job.pod_namespace].remove(job.uid)
+                self._num_given_back[job.pod_namespace] += 1
+
+    def refused(self, job: MigrationJob, now: datetime) -> None:
+        """A quota has refused the placeholder. Raises CannotHoldYet where others of the run make room for it."""
+        namespace = job.pod_namespace
+        with self._lock:
+            self._holders[namespace].discard(job.uid)
+            if self._holders[namespace]:
+                self._alone_since.pop(job.uid, None)
+            else:
+                since = self._alone_since.setdefault(job.uid, now)
+                if now - since >= _UNTIL_COUNTED or not self._num_given_back[namespace]:
+                    return
+            self._last[namespace] = _Refusal(now, self._num_given_back[namespace])
+        raise _not_yet(namespace)
+
+
+def _not_yet(namespace: str) -> CannotHoldYet:
+    return CannotHoldYet(f"other placeholders of this run use up the ResourceQuota of namespace {namespace}")

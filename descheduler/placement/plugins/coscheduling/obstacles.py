@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from enum import Enum
 from typing import NamedTuple
 
+from descheduler.model.verdict import Reason
+
 __all__ = ["GangReason", "GangShortage", "MissingMembers"]
 
 
@@ -71,6 +73,16 @@ class MissingMembers(NamedTuple):
             return f'GangGroup "{",".join(self.group)}" {self.why.value}: {self.short}'
         names = " ".join(gang.gang_id for gang in self.gangs)
         return f"gangGroup [{group}] basic check: memberGangs [{names}] {self.why.value}, current gang: {self.current}"
+
+    @property
+    def eviction_reason(self) -> Reason:
+        """The reason code of an eviction after which the gang keeps the replacement pod back."""
+        return Reason.NO_LANDING
+
+    @property
+    def subject(self) -> str:
+        """The pod's own gang."""
+        return self.current
 
     @property
     def short(self) -> str:

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from descheduler.model.requests import CPU, MEMORY, ceil_amount
 from descheduler.model.text.amounts import amount_of, amount_text
+from descheduler.model.verdict import Reason
 from descheduler.placement.plugins.elastic_quota.quota_forest import QuotaPlace
 from descheduler.placement.plugins.elastic_quota.quota_tree import Amounts, capped
 from descheduler.placement.plugins.elastic_quota.quota_usage import QuotaAccount, QuotaUsage
@@ -61,6 +62,16 @@ class QuotaShortage:
             f"Insufficient {what}, {name}, {limit}: {_shown_amounts(self.limit)}, {used}: {_shown_amounts(self.used)}, "
             f"pod's request: {_shown_amounts(self.requested)}, exceedDimensions: [{' '.join(self.dimensions)}]"
         )
+
+    @property
+    def eviction_reason(self) -> Reason:
+        """The reason code of an eviction after which the quota keeps the replacement pod back."""
+        return Reason.ELASTIC_QUOTA
+
+    @property
+    def subject(self) -> str:
+        """The quota that is exceeded."""
+        return self.quota
 
     @property
     def short(self) -> str:

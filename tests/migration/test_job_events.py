@@ -8,12 +8,12 @@ import pytest
 from msgspec.structs import replace
 
 from descheduler.kube.events import PodEvent
-from descheduler.migration.events.job_events import JobAnnouncer, JobEvent, events_of
+from descheduler.migration.announcing import JobAnnouncer, JobEvent, events_of
 from descheduler.migration.job.conditions import aborted, failed, succeeded, with_condition
 from descheduler.model.koordinator.migration_job import JobConditionType, JobReason, MigrationJob
 from descheduler.model.koordinator.reservation import ObjectReference
 from tests.builders import NOW
-from tests.migration.events.test_announce import Written
+from tests.migration.test_announcing import Written
 
 RUNNING = MigrationJob("j", "Running", "shop", "web-0", "old", uid="job-uid", reservation_name="r")
 

@@ -2,13 +2,11 @@ from __future__ import annotations
 
 import msgspec
 
-from descheduler.explanation.landings import target_text
 from descheduler.report.document import PodReference
 from descheduler.report.formats.render import render
 from descheduler.report.plan.document import Target
-from descheduler.report.tables.conditions import condition_table
 from descheduler.report.tables.table_style import TableStyle
-from descheduler.report.tables.targets import target_cell
+from descheduler.report.tables.targets import condition_table, target_cell, target_text
 from tests.report.outcomes import EVICTED, outcome_of
 
 FIRST = "pending pod default/hi may be scheduled there first"

@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from descheduler.kube.events import PodEvent
-from descheduler.migration.events.announce import EvictionAnnouncer
+from descheduler.migration.announcing import EvictionAnnouncer
 from descheduler.model.pod import Owner
 from descheduler.plan.outcome import Outcome, OutcomeCode, OutcomeKind
 from tests.migration.stand_ins import make_eviction

@@ -1,15 +1,45 @@
-"""Several listeners to outcomes as one."""
+"""Who hears of jobs as they change, and several listeners to jobs or to outcomes as one."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from typing import Protocol
 
 from descheduler.migration.ports import OutcomeSink
+from descheduler.model.koordinator.migration_job import MigrationJob
 from descheduler.plan.outcome import Outcome
 from descheduler.plan.planned import PlannedEviction
 
-__all__ = ["EverySink"]
+__all__ = ["EveryListener", "EverySink", "JobListener"]
+
+
+class JobListener(Protocol):
+    """Hears of jobs as soon as they are kept, on whichever thread that is. No method may block or raise."""
+
+    def changed(self, old: MigrationJob | None, new: MigrationJob) -> None:
+        """`new` is kept in place of `old`; None for a job that is new."""
+
+    def refused(self, job: MigrationJob, why: str) -> None:
+        """The API server does not evict the pod of `job` now; it may be asked again."""
+
+
+class EveryListener:
+    """A listener that tells all of `listeners`, in their order."""
+
+    def __init__(self, *listeners: JobListener) -> None:
+        self._listeners = listeners
+
+    def changed(self, old: MigrationJob | None, new: MigrationJob) -> None:
+        """Tells them."""
+        for listener in self._listeners:
+            listener.changed(old, new)
+
+    def refused(self, job: MigrationJob, why: str) -> None:
+        """Tells them."""
+        for listener in self._listeners:
+            listener.refused(job, why)
+
 
 _logger = logging.getLogger(__name__)
 

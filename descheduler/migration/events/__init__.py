@@ -1,1 +1,0 @@
-"""What a run tells of its evictions and jobs while it makes them: Events, and whoever else listens."""
