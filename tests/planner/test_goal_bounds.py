@@ -12,6 +12,7 @@ from descheduler.optimizer.solving import Solution, solve
 from descheduler.plan.goals import Level
 from descheduler.planner.search import plan_search
 from tests.builders import Object, make_node, make_pod, required_anti_affinity, required_node_affinity
+from tests.planner.choosing import run_choosing
 from tests.planner.runs import goal_of, run_objective
 
 NODES = [make_node(name, cpu="10") for name in "abc"]
@@ -94,6 +95,32 @@ def test_nothing_is_proven_of_a_pod_that_follows_another_one_which_could_leave()
     goal = goal_of(run_objective("drainNodes", nodes, pods, args={"nodes": ["a"]}))
 
     assert (goal.levels[0].after, goal.levels[0].bound, goal.status) == (1, 0, "feasible")
+
+
+def test_a_node_is_not_said_to_stay_over_its_target_for_a_spread_that_counts_pods_without_it() -> None:
+    """Zone 1 has 3 pods that count, of which only the large one states it, so that zone 2 may take that; node b has
+    room for it once another pod has left."""
+    spread = {
+        "maxSkew": 1,
+        "topologyKey": "zone",
+        "whenUnsatisfiable": "DoNotSchedule",
+        "labelSelector": {"matchLabels": {"app": "x"}},
+    }
+    nodes = [make_node(name, cpu="10", labels={"zone": zone}) for name, zone in (("a", "1"), ("b", "2"), ("c", "1"))]
+    fixed: Object = {"owners": []}
+    pods = [
+        pod("large", "5", labels={"app": "x"}, spread=[spread], owners=["ReplicaSet/l"]),
+        pod("agent", "4", **fixed),
+        *(pod(f"old-{number}", "0.1", labels={"app": "x"}, **fixed) for number in range(2)),
+        pod("in-b", "1", "b", labels={"app": "x"}, spread=[spread], **fixed),
+        pod("leaves", "3", "b", owners=["ReplicaSet/m"]),
+        pod("in-c", "4", "c", **fixed),
+    ]
+
+    goal = goal_of(run_choosing("balanceUtilization", nodes, pods, args=TARGET))
+
+    assert goal.levels == (Level("nodes over target", 1, 0, 0),)
+    assert goal.evictions == 2
 
 
 def contended() -> tuple[list[Node], list[Pod]]:

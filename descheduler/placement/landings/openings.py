@@ -15,19 +15,24 @@ from numpy.typing import NDArray
 
 from descheduler.model.pod import Pod, PodSpec
 from descheduler.placement.framework.evaluation import PodEvaluation
+from descheduler.placement.framework.extension_points import SpreadConstraint
 from descheduler.placement.framework.node_parts import NodeParts
 from descheduler.placement.framework.scheduler_model import SchedulerModel
 from descheduler.placement.framework.scheduling_plugin import Compares
 from descheduler.placement.landings.candidates import CandidateMaker
 from descheduler.placement.landings.landing import LandingVerdict
+from descheduler.placement.plugins.pod_topology_spread.args import PodTopologySpreadArgs
+from descheduler.placement.plugins.pod_topology_spread.constraints import SpreadConstraints
 from descheduler.placement.shadow.node_table import PODS_ROW
 from descheduler.placement.shadow.placement_class import PlacementClass
+from descheduler.placement.shadow.pod_counts import PodCounts
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
 __all__ = ["OpenNodes", "Openings"]
 
 _AMOUNTS = frozenset({Compares.REQUESTS})
 """These follow from the amounts, and change with every move."""
+_HARD = "DoNotSchedule"
 _ROOM = frozenset(Compares) - {Compares.SPREAD}
 """These change with moves that make room on a node."""
 
@@ -119,6 +124,22 @@ class Openings:
             else:
                 self._open[known] = _open_nodes(unplaced.scheduler, evaluation, room)
         return self._open[known]
+
+    def spread(self, pod: Pod) -> Sequence[SpreadConstraint]:
+        """The constraints with `DoNotSchedule` that `pod` states and that count it, whatever its scheduler is."""
+        try:
+            found = self._constraints.of(pod, _HARD) if pod.spec.topology_spread else ()
+        except ValueError:  # a selector that cannot be read, for which schedulers look at no node
+            return ()
+        return [constraint for constraint in found if constraint.query.covers(pod.namespace, pod.labels)]
+
+    def spread_over(self, constraint: SpreadConstraint) -> NDArray[np.int64]:
+        """int64[D + 1]: the pods in each domain of its key that count, as the cluster is; the last is of no domain."""
+        return constraint.counted.sums(self._cluster.follow(PodCounts).found(constraint.query))
+
+    @cached_property
+    def _constraints(self) -> SpreadConstraints:
+        return SpreadConstraints(self._cluster, PodTopologySpreadArgs())
 
     def needs_no_node(self, victim: Pod) -> bool:
         """Whether nothing is created for `victim` once it is evicted, such as where its ReplicaSet has 0 replicas."""

@@ -287,19 +287,24 @@ class _Program:
         Where a single pod makes them uneven, whichever domain it leaves for whichever, all pods stay in their domains.
         """
         gains, assignment = self._gains(rule), self._problem.assignment
+        all_counts, is_free = (
+            rule.count(assignment),
+            self._ceilings.leaves & ~rule.holds_for(np.arange(len(assignment))),
+        )
         for group in sorted({group for group, _ in gains}):
             members = (rule.group == group) & (assignment >= 0)
-            counts = np.bincount(rule.domain[assignment[members]] + 1, minlength=rule.there.shape[1] + 1)[1:]
-            there = rule.there[group]
+            counts, there = all_counts[group], rule.there[group]
             if not there.any() or counts.max() - counts[there].min() > rule.skew[group]:
                 continue
             changes = [gains.get((group, domain), {}) for domain in range(len(counts))]
             small = [each.choice for each in self._all_leaving if members[each.pod] and self._is_small(each.pod)]
-            if (rule.domain >= 0).all() and not _may_change(counts, there, int(rule.skew[group])):
+            num_unknown = int((members & (self._is_unmodelled | is_free)).sum())
+            is_whole = (rule.domain >= 0).all() and not (members & is_free).any()
+            if is_whole and not _may_change(counts, there, int(rule.skew[group])):
                 self._keep_in_domains(rule, group)
                 continue
-            # Each pod of which it is open where it goes may leave the one domain for the other.
-            spare = int(rule.skew[group]) + 2 * int((members & self._is_unmodelled).sum())
+            # Each pod of which it is open where it goes, or that goes anywhere, may leave the one domain for the other.
+            spare = int(rule.skew[group]) + 2 * num_unknown
             for domain, other in permutations(range(len(counts)), 2):
                 if there[other]:
                     row = Counter(dict.fromkeys(small, -2))
