@@ -40,9 +40,9 @@ def spread_rules(
     """Rules from the constraints with `DoNotSchedule` of `pods`, whose places in this are the pods of the rules.
 
     The nodes are those at `columns` of `openings`, and `assignment` has the node of each pod among them. All pods of
-    the cluster count that a constraint selects, on nodes that it counts: those of `pods` as they are moved, whether they
-    state it or not, the others where they are. With `holds_first`, room is held for replacements while their pods are
-    still there.
+    the cluster count that a constraint selects, on nodes that it counts: those of `pods` as they are moved, whether
+    they state it or not, the others where they are. With `holds_first`, room is held for replacements while their pods
+    are still there.
     """
     bins: defaultdict[bytes, list[tuple[list[_Group], Bools]]] = defaultdict(list)
     for group in _groups(pods, assignment, openings, columns):
