@@ -412,3 +412,55 @@ def test_no_pod_of_another_node_leaves_to_make_room() -> None:
     decisions = run_choosing("drainNodes", nodes, pods, args={"nodeSelector": {"matchLabels": OLD}})
 
     assert evicted(decisions) == []
+
+
+ZONE = "topology.kubernetes.io/zone"
+APART_BY_ZONE: Object = {"labels": {"app": "x"}, "affinity": required_anti_affinity({"app": "x"}, key=ZONE)}
+NEAR_ITS_KIND: Object = {
+    "labels": {"app": "x"},
+    "affinity": {
+        "podAffinity": {
+            "requiredDuringSchedulingIgnoredDuringExecution": [
+                {"labelSelector": {"matchLabels": {"app": "x"}}, "topologyKey": "kubernetes.io/hostname"}
+            ]
+        }
+    },
+}
+
+
+def in_zone(name: str, zone: str, **facts: Any) -> Node:
+    labels = {ZONE: zone, "kubernetes.io/hostname": name, **facts.pop("labels", {})}
+    return make_node(name, cpu="10", labels=labels, **facts)
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        pytest.param(APART_BY_ZONE, id="that keeps apart from its own kind by zone, within the zone"),
+        pytest.param(NEAR_ITS_KIND, id="that is to be near its own kind, and the only one of it"),
+    ],
+)
+def test_a_pod_that_is_in_its_own_way_only_until_it_has_left_is_drained(facts: Object) -> None:
+    nodes = [in_zone("old-1", "a", labels=OLD, unschedulable=True), in_zone("new-1", "a")]
+
+    assert evicted(run([pod("p", "old-1", **facts)], nodes)) == ["p"]
+
+
+@pytest.mark.parametrize("chooses", [False, True])
+def test_a_pod_takes_the_zone_that_another_one_which_it_keeps_apart_from_leaves(chooses: bool) -> None:
+    """The large one has room in zone a alone."""
+    nodes = [
+        in_zone("old-a", "a", labels=OLD, unschedulable=True),
+        in_zone("old-b", "b", labels=OLD, unschedulable=True),
+        *(in_zone(f"new-{zone}", zone) for zone in "abc"),
+    ]
+    pods = [
+        pod("large", "old-b", "6", owners=["ReplicaSet/l"], **APART_BY_ZONE),
+        pod("small", "old-a", "1", owners=["ReplicaSet/s"], node_selector={ZONE: "c"}, **APART_BY_ZONE),
+        pod("full-b", "new-b", "8", owners=["ReplicaSet/f"]),
+        pod("full-c", "new-c", "8", owners=["ReplicaSet/g"]),
+    ]
+
+    decisions = run_choosing("drainNodes", nodes, pods, args={"nodeSelector": {"matchLabels": OLD}}, chooses=chooses)
+
+    assert evicted(decisions) == ["small", "large"]

@@ -295,6 +295,7 @@ class PlanSearch:
                 by_whole_nodes=objective.empties_nodes,
                 may_go_on=self._asks_until(),
                 looks_at_devices=not objective.tells_gpus_apart,
+                holds_first=args.choose_nodes,
             ),
             weights=args.disruption_cost,
             counts=objective.counts_pod,
