@@ -84,13 +84,13 @@ def test_nothing_is_proven_of_a_node_that_is_closed_by_a_pod_which_could_leave(
 
 
 def test_nothing_is_proven_of_a_pod_that_follows_another_one_which_could_leave() -> None:
+    """Node c, where the leader is, has no room for the follower."""
     nodes = [
-        make_node("a", cpu="10", unschedulable=True, labels={"kubernetes.io/hostname": "a"}),
-        make_node("b", cpu="10", labels={"kubernetes.io/hostname": "b"}),
+        make_node(name, cpu="10", unschedulable=name == "a", labels={"kubernetes.io/hostname": name}) for name in "abc"
     ]
     term = {"labelSelector": {"matchLabels": {"app": "leader"}}, "topologyKey": "kubernetes.io/hostname"}
     affinity = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
-    pods = [make_pod("leader", labels={"app": "leader"}), make_pod("follower", affinity=affinity)]
+    pods = [pod("leader", "9", "c", labels={"app": "leader"}), pod("follower", "2", affinity=affinity)]
 
     goal = goal_of(run_objective("drainNodes", nodes, pods, args={"nodes": ["a"]}))
 

@@ -125,6 +125,18 @@ class Openings:
                 self._open[known] = _open_nodes(unplaced.scheduler, evaluation, room)
         return self._open[known]
 
+    def holding(self, victim: Pod) -> tuple[Sequence[str], str]:
+        """The nodes that take a pod like the replacement of `victim` while that is still there, and why others do not.
+
+        None, where the replacement comes back to its node or nowhere.
+        """
+        unplaced = self._candidates.candidate(victim, {}).unplaced
+        if unplaced is None or unplaced.own_node:
+            return (), ""
+        evaluation = unplaced.evaluate()
+        nodes = [self.nodes[number] for number in np.flatnonzero(evaluation.feasible).tolist()]
+        return nodes, unplaced.scheduler.obstacles(evaluation).sentence()
+
     def spread(self, pod: Pod) -> Sequence[SpreadConstraint]:
         """The constraints with `DoNotSchedule` that `pod` states and that count it, whatever its scheduler is."""
         try:
