@@ -6,12 +6,15 @@ from typing import Any
 
 import pytest
 
+from descheduler.model.groups.workloads import Workload
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.optimizer.solving import Solution, solve
+from descheduler.placement.plugins.elastic_quota.quota_usage import ELASTIC_QUOTA_KIND
 from descheduler.plan.goals import Level
 from descheduler.planner.search import plan_search
-from tests.builders import Object, make_node, make_pod, required_anti_affinity, required_node_affinity
+from tests.builders import Object, make_node, make_pod, owner, required_anti_affinity, required_node_affinity
+from tests.placement.plugins.elastic_quota.quotas import make_quota, quota_pod
 from tests.planner.choosing import run_choosing
 from tests.planner.runs import goal_of, run_objective
 
@@ -121,6 +124,38 @@ def test_a_node_is_not_said_to_stay_over_its_target_for_a_spread_that_counts_pod
 
     assert goal.levels == (Level("nodes over target", 1, 0, 0),)
     assert goal.evictions == 2
+
+
+IDLE = Workload("ReplicaSet", "default", "idle", "idle", 0)
+
+
+@pytest.mark.parametrize(
+    ("key", "args", "node"),
+    [pytest.param("makeRoom", {}, "", id="pending"), pytest.param("drainNodes", {"nodes": ["a"]}, "a", id="to leave")],
+)
+def test_nothing_is_proven_of_a_pod_that_its_quota_refuses_where_another_one_could_leave_it(
+    key: str, args: Object, node: str
+) -> None:
+    """The quota has room for the pod once the idle one has left, for which nothing is created."""
+    nodes = [make_node("a", cpu="10", unschedulable=True), make_node("b", cpu="10")]
+    quota = make_quota("team", most={"cpu": "4"})
+    idle = quota_pod("idle", "team", cpu="4", node="b", owners=[owner("ReplicaSet/idle", uid="idle")])
+    refused = quota_pod("refused", "team", cpu="4", node=node, phase="Running" if node else "Pending")
+
+    goal = goal_of(
+        run_objective(
+            key,
+            nodes,
+            [idle, refused],
+            args=args,
+            packs=False,
+            objects={ELASTIC_QUOTA_KIND: (quota,)},
+            workloads={"idle": IDLE},
+        )
+    )
+
+    assert goal.levels[0].bound == 0
+    assert "no plan leaves fewer" not in goal.sentence
 
 
 def contended() -> tuple[list[Node], list[Pod]]:

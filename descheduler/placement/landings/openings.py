@@ -17,6 +17,7 @@ from descheduler.model.pod import Pod, PodSpec
 from descheduler.placement.framework.evaluation import PodEvaluation
 from descheduler.placement.framework.extension_points import SpreadConstraint
 from descheduler.placement.framework.node_parts import NodeParts
+from descheduler.placement.framework.obstacle import Code
 from descheduler.placement.framework.scheduler_model import SchedulerModel
 from descheduler.placement.framework.scheduling_plugin import Compares
 from descheduler.placement.landings.candidates import CandidateMaker
@@ -41,7 +42,7 @@ class OpenNodes(NamedTuple):
     """bool[N] each: the nodes that would take a pod `now`, and those that may `ever` do so.
 
     The latter are all that nothing closes for good. What closes the others now is which pods are where, such as their
-    host ports, affinity and anti-affinity, which moves of these pods may change.
+    host ports, affinity and anti-affinity, or that a quota is used up, which moves of these pods may change.
     """
 
     now: NDArray[np.bool_]
@@ -106,7 +107,8 @@ class Openings:
 
         Of everything else they must have enough left now, unless it is `counted` by whoever asks, or once the pods in
         `without` have left, which are the same tuple for all that share them.
-        None for a pod that comes back to its node or nowhere, or of which its scheduler's answer is not certain.
+        None for a pod that comes back to its node or nowhere, whatever others do, or of which its scheduler's answer is
+        not certain.
         """
         unplaced = self._candidates.candidate(victim, {}).unplaced
         if unplaced is None or unplaced.doubt or unplaced.own_node:
@@ -182,4 +184,10 @@ class Openings:
 
 def _open_nodes(scheduler: SchedulerModel, evaluation: PodEvaluation, room: Set[Compares]) -> OpenNodes | None:
     now = scheduler.open_but_for(evaluation, room)
-    return None if now is None else OpenNodes(now, evaluation.open_for_good())
+    if now is not None:
+        return OpenNodes(now, evaluation.open_for_good())
+    may_change = all(obstacle.code is Code.UNSCHEDULABLE for obstacle in evaluation.refusals)
+    if evaluation.cause or not may_change:
+        return None
+    # No node was looked at: all may be open once it is refused no more.
+    return OpenNodes(np.zeros(len(evaluation.feasible), dtype=bool), evaluation.asked())
