@@ -114,7 +114,10 @@ class PlanSearch:
         figure, cost = self._objective.bound_of(stated.prepare(problem).bound())
         fewest, self.least_evictions = self._fewest(problem, objective=stated)
         self.bound = figure, max(cost, _cost_of_cheapest(problem, self.least_evictions))
-        self.stopping = stopping_limits(problem, fewest, partial(self._fewest, objective=stated))
+        # What drains nodes says of each what keeps it.
+        is_about_whole = self._objective.empties_nodes and not self._objective.says_why_each_is_left
+        whole_nodes = booked.nodes if is_about_whole else ()
+        self.stopping = stopping_limits(problem, fewest, partial(self._fewest, objective=stated), whole_nodes)
 
     def run(self, last: PlannedTargets) -> None:
         """Goes on until nothing is left to gain, or the limits are reached; begins with the `last` plan's targets.
