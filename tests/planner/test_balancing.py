@@ -228,12 +228,6 @@ def test_a_node_at_its_target_is_not_over_it() -> None:
     assert goal_of(decisions).status == "nothing"
 
 
-def test_resource_that_no_node_has_is_told() -> None:
-    args: Object = {"objectives": [{"balanceUtilization": {"targetThresholds": {"cpus": 70}}}]}
-
-    assert goal_of(run(HOT, args=args)).sentence == "no node is over its target (cpus 70%): no node has cpus"
-
-
 def test_targets_can_be_distances_above_the_average_of_all_nodes() -> None:
     """10 + 2 + 0 of 30 cores are 40%, and 10 more are 50%."""
     args: Object = {"objectives": [{"balanceUtilization": DEVIATION}]}
@@ -320,4 +314,15 @@ def test_a_node_that_no_evictions_can_help_is_named_with_its_cause() -> None:
     assert goal.sentence.endswith(
         "; node a stays over its target: 2 of 3 pods cannot be evicted"
         " (2 like pod default/agent-0: the pod belongs to a DaemonSet)"
+    )
+
+
+@pytest.mark.parametrize("cpu", ["8", "4"], ids=["beside others", "where no node is over its target"])
+def test_a_target_of_a_resource_that_no_node_has_is_said(cpu: str) -> None:
+    args: Object = {"objectives": [{"balanceUtilization": {"targetThresholds": {"cpu": 70, "example.com/gpu": 50}}}]}
+
+    decisions = run([pod("p", cpu, "a", owners=[])], args=args)
+
+    assert goal_of(decisions).sentence.endswith(
+        "; targetThresholds.example.com/gpu (50) has no effect: no node has example.com/gpu"
     )

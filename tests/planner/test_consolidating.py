@@ -406,8 +406,10 @@ def test_goal_names_the_limit_of_migration_controller_that_keeps_a_node_in_use(l
 
 
 def test_arguments_without_effect_are_said() -> None:
-    args = {"maxUtilization": {"cpus": 90}}
+    args = {"maxUtilization": {"example.com/gpu": 90}}
 
     decisions = run_objective("consolidateNodes", NODES, [pod("p", "1", "a"), pod("q", "1", "b")], args=args)
 
-    assert goal_of(decisions).sentence.endswith("; maxUtilization.cpus has no effect: no node has cpus")
+    assert goal_of(decisions).sentence.endswith(
+        "; maxUtilization.example.com/gpu (90) has no effect: no node has example.com/gpu"
+    )
