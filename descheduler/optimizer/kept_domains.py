@@ -33,9 +33,10 @@ def with_kept_domains(problem: Problem) -> Problem:
 
 def _stays(problem: Problem, rule: MaxSkew) -> Bools:
     """bool[P]: the evictable pods of groups in which no count can change."""
-    counts = SkewCounts(rule, problem.assignment, problem.assignment)
-    may_change = counts.may_change()
-    # Pods that have no domain, or may go to where none is, are counted nowhere.
-    to_none: Bools = np.asarray(problem.allowed[:, rule.domain < 0].any(axis=1))
-    np.logical_or.at(may_change, rule.group, to_none[problem.pod_class])
-    return np.asarray(problem.evictable & (rule.group >= 0) & ~may_change[rule.group])
+    may_change = SkewCounts(rule, problem.assignment, problem.assignment).may_change()
+    is_held = rule.holds_for(np.arange(problem.num_pods))
+    # Pods that have no domain, or may go to where none is, or that the rule leaves free, change counts all the same.
+    has_none = np.append(rule.domain, -1)[problem.assignment] < 0
+    to_none = np.asarray(problem.allowed[:, rule.domain < 0].any(axis=1))[problem.pod_class]
+    np.logical_or.at(may_change, rule.group, problem.evictable & (has_none | to_none | ~is_held))
+    return np.asarray(problem.evictable & is_held & ~may_change[rule.group])

@@ -213,6 +213,10 @@ def _check_rule(rule: Rule, pods: int, nodes: int) -> None:
             _expect_within(f"{name}.group", rule.group, -1, len(rule.limit))
         case MaxSkew():
             _expect(rule.there.shape[:1] == rule.skew.shape, f"{name}.there", rule.there.shape, rule.skew.shape)
+            if rule.others is not None:
+                _expect(rule.others.shape == rule.there.shape, f"{name}.others", rule.others.shape, rule.there.shape)
+            if rule.free is not None:
+                _expect(rule.free.shape == (pods,), f"{name}.free", rule.free.shape, (pods,))
             _expect_within(f"{name}.domain", rule.domain, -1, rule.there.shape[1])
             _expect_within(f"{name}.group", rule.group, -1, len(rule.skew))
         case MinDomains():

@@ -99,11 +99,10 @@ class SkewCounts:
     """How many pods of each group are in each domain, in the emptiest one that is there, and in the fullest one."""
 
     def __init__(self, rule: MaxSkew, origins: Ints, assignment: Ints) -> None:
-        self._group, self._domain, self._origins = rule.group, _domain_of(rule), origins
+        self._rule, self._group, self._domain, self._origins = rule, rule.group, _domain_of(rule), origins
         self._holds_first = rule.holds_first
-        num_groups, num_domains = rule.there.shape
-        self._counts = np.zeros((num_groups + 1, num_domains + 1), np.int64)
-        np.add.at(self._counts, (rule.group, self._domain[assignment]), 1)
+        num_groups, _ = rule.there.shape
+        self._counts = np.pad(rule.count(assignment), ((0, 1), (0, 1)))
         self._skew = np.append(rule.skew, len(rule.group) + 1)
         self._there = np.zeros(self._counts.shape, bool)
         self._there[:num_groups, :-1] = rule.there
@@ -119,7 +118,7 @@ class SkewCounts:
 
     def open_moves(self, pods: Ints, sources: Ints, nodes: Ints) -> Bools | None:
         group = self._group[pods]
-        if not (group >= 0).any():
+        if not self._rule.holds_for(pods).any():
             return None
         source, target = self._domain[sources], self._domain[nodes]
         now, least, skew = self._counts[group[:, None], target], self._least[group], self._skew[group]
@@ -133,12 +132,12 @@ class SkewCounts:
             stays &= (now + 1 - least[:, None] <= skew[:, None]) | (self._origins[pods][:, None] == nodes)
             is_open &= source[:, None] != target
         is_open |= stays
-        return np.asarray(is_open | (target < 0) | (group < 0)[:, None])
+        return np.asarray(is_open | (target < 0) | ~self._rule.holds_for(pods)[:, None])
 
     def may_change(self) -> Bools:
-        """bool[G + 1]: whether some pod of each group may leave its domain for another one, as `open_moves` has it.
+        """bool[G + 1]: whether a pod of each group might leave its domain for another one, as `open_moves` has it.
 
-        True for groups of pods without a domain, and for no group.
+        The last is of no group.
         """
         counts, least = self._counts[:, :-1], self._least[:, None]
         is_least = self._there[:, :-1] & (counts == least)
@@ -149,7 +148,7 @@ class SkewCounts:
         emptiest = np.take_along_axis(counts, ranked, axis=1)
         of_others = np.where(np.arange(counts.shape[1]) == ranked[:, :1], emptiest[:, -1:], emptiest[:, :1])
         is_open = may_leave & (of_others + 1 - after <= skew)
-        return np.asarray((is_open.any(axis=1) & (counts.shape[1] > 1)) | (self._counts[:, -1] > 0))
+        return np.asarray(is_open.any(axis=1) & (counts.shape[1] > 1))
 
     def move(self, pod: int, source: int, target: int) -> None:
         group, left, entered = int(self._group[pod]), int(self._domain[source]), int(self._domain[target])

@@ -35,6 +35,8 @@ class MaxSkew:
     `group` and `domain` are as in `AtMost`, `skew` is int64[G]. `there`, bool[G, D], are the domains of which one is
     the emptiest; where a group has none of them, the emptiest counts as empty. With `holds_first` a pod counts in both
     of its domains when it is moved, since room is held for its replacement before it leaves.
+    Pods that are `free`, bool[P], count like the others of their group, and the rule closes no node to them; None: none
+    is. `others`, int64[G, D], are pods that count and are none of the problem's; None: there are none.
     """
 
     group: Ints
@@ -42,6 +44,21 @@ class MaxSkew:
     skew: Ints
     there: Bools
     holds_first: bool = False
+    free: Bools | None = None
+    others: Ints | None = None
+
+    def count(self, assignment: Ints) -> Ints:
+        """int64[G, D]: the pods of each group in each domain where those of the problem are at `assignment`."""
+        counts = np.zeros(self.there.shape, np.int64) if self.others is None else self.others.copy()
+        domain = np.append(self.domain, -1)[assignment]
+        is_counted = (self.group >= 0) & (domain >= 0)
+        np.add.at(counts, (self.group[is_counted], domain[is_counted]), 1)
+        return counts
+
+    def holds_for(self, pods: Ints) -> Bools:
+        """bool[k]: whether the rule closes nodes to each of `pods`."""
+        has_group: Bools = self.group[pods] >= 0
+        return has_group if self.free is None else has_group & ~self.free[pods]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -8,7 +8,9 @@ from typing import Annotated
 import msgspec
 
 from descheduler.model.koordinator.node_metric import NODE_METRIC_KIND, RAW_ALLOCATABLE_ANNOTATION
+from descheduler.model.names import is_container_resource
 from descheduler.model.node import CORDON_ANNOTATION
+from descheduler.model.requests import PODS
 from descheduler.policy.plugin import ArgsProblem, Needs
 from descheduler.policy.shared_args import (
     Args,
@@ -59,6 +61,17 @@ MOST_NODE_COST = 1_000_000_000
 
 _NO_COST = f"is not a number from 0 to below {MOST_NODE_COST:,}"
 _EXPIRATION_SECONDS = 180
+_RESOURCES = (
+    "write cpu, memory, pods, ephemeral-storage, hugepages-SIZE, or an extended resource such as nvidia.com/gpu"
+)
+
+
+def _check_targets(field: str, percent_by_resource: Mapping[str, float]) -> Iterator[ArgsProblem]:
+    """Percentages out of range, or none at all; names that no node can have a resource of."""
+    yield from check_percentages(field, percent_by_resource)
+    for resource in sorted(percent_by_resource):
+        if resource != PODS and not is_container_resource(resource):
+            yield ArgsProblem((field, resource), f"{resource!r} is not a resource of nodes; {_RESOURCES}")
 
 
 class ObjectiveArgs(Args, frozen=True):
@@ -104,7 +117,7 @@ class BalanceUtilizationArgs(ObjectiveArgs, frozen=True):
 
     def problems(self) -> Iterator[ArgsProblem]:
         """Percentages out of range, or none at all; an unknown source."""
-        yield from check_percentages("targetThresholds", self.target_thresholds)
+        yield from _check_targets("targetThresholds", self.target_thresholds)
         for problem in () if self.metrics_utilization is None else self.metrics_utilization.problems():
             yield msgspec.structs.replace(problem, path=("metricsUtilization", *problem.path))
 
@@ -200,7 +213,7 @@ class ConsolidateNodesArgs(ObjectiveArgs, frozen=True):
     def problems(self) -> Iterator[ArgsProblem]:
         """Percentages out of range, a bad selector or costs."""
         if self.max_utilization:
-            yield from check_percentages("maxUtilization", self.max_utilization)
+            yield from _check_targets("maxUtilization", self.max_utilization)
         yield from check_selector("protectedNodes", self.protected_nodes)
         for problem in () if self.node_cost is None else self.node_cost.problems():
             yield msgspec.structs.replace(problem, path=("nodeCost", *problem.path))

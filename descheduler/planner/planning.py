@@ -106,8 +106,26 @@ class Planning:
         waves = MoveWaves(self._cluster, self._evictor.last_wave + 1, objective.nodes_at_once, objective.zone_of)
         num_before = self._evictor.num_leaving
         granted = [pod for group in good for pod in trials.asking.ask_whole(group, waves)]
+        granted += self._left_over(trials, waves)
+        self._asked.update(map(identity_of, granted))
         self.targets = waves.targets
         self.goal = self._reached(trials, granted, self._evictor.num_leaving - num_before, waves.text)
+
+    def _left_over(self, trials: Trials, waves: MoveWaves) -> Iterator[Pod]:
+        """The pods that a plan leaves although they can leave together as things are booked, once others have left."""
+        found = self._objective.figure() > self._search.bound[0]
+        while found:
+            found = False
+            for pods in self._objective.left_over():
+                group = trials.together(pods).group if self._is_worth(pods) else None
+                granted = () if group is None else trials.asking.ask_whole(group, waves)
+                found |= bool(granted)
+                yield from granted
+
+    def _is_worth(self, pods: Sequence[Pod]) -> bool:
+        """Whether a gain of 1 is enough for the eviction of `pods`."""
+        cost = sum(map(self._cluster.cost_of, pods))
+        return self._args.min_gain_per_disruption * cost <= ORDINARY
 
     def look_again(self) -> None:
         """Has the goal tell the figure after the objectives that follow, where that is another one."""

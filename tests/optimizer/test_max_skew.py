@@ -103,3 +103,47 @@ def test_a_move_that_makes_zones_uneven_is_a_fault_of_the_replay() -> None:
         "wave 0: domain 1 may have too many pods of group 0",
         "wave 0: MaxSkew broken for (0, 1, 1)",
     ]
+
+
+def test_pods_that_are_none_of_the_problem_s_count() -> None:
+    """With those, zones 1 and 2 have 2 pods and 1 where zone 0 has 1; else none, where zone 0 has 2."""
+
+    def open_with(others: list[int]) -> list[int]:
+        one = np.ones((1, 3), bool)
+        rule = MaxSkew(np.zeros(1, np.int64), ZONE, np.array([1]), one, others=np.array([others]))
+        return open_zones(Arrangement(make_problem([[1]], [[9]] * 6, [0], rules=[rule])), 0)
+
+    assert open_with([0, 2, 1]) == [0]
+    assert open_with([1, 0, 1]) == [0, 1]
+
+
+def free_problem() -> Problem:
+    """Pod 2 counts in its zone and may go anywhere."""
+    group, free = np.zeros(3, np.int64), np.array([False, False, True])
+    rule = MaxSkew(group, ZONE, np.array([1]), np.ones((1, 3), bool), free=free)
+    return make_problem([[1]] * 3, [[9]] * 6, [0, 2, 4], rules=[rule])
+
+
+def test_a_pod_that_is_not_held_to_the_spread_goes_anywhere_and_counts_there() -> None:
+    placement = Arrangement(free_problem())
+    assert [open_zones(placement, pod) for pod in (0, 2)] == [[0], [0, 1, 2]]
+
+    placement.move(2, 0)
+
+    assert [open_zones(placement, pod) for pod in (0, 1)] == [[0, 2], [1, 2]]
+
+
+def test_a_pod_that_is_not_held_to_the_spread_may_make_zones_uneven() -> None:
+    assert replay(free_problem(), [[Reassignment(2, 4, 0)]], np.array([0, 2, 0])) == []
+
+
+def test_others_make_room_where_a_pod_can_go_no_further_within_its_zone() -> None:
+    """Zone 1 has 2 pods more than zone 0. Node 2 is in zone 1, too: both pods would count there for a while."""
+    group, zone = np.array([0, 0, 0, 0, -1]), np.array([0, 1, 1, 0])
+    rule = MaxSkew(group, zone, np.array([1]), np.ones((1, 2), bool), holds_first=True)
+    problem = make_problem([[1]] * 5, [[1], [3], [1], [1]], [1, 1, 1, 3, 0], rules=[rule])
+
+    plan = solve(problem, RepairViolations(np.array([1, 0, 0, 0, 0])), Limits(work=1.0))
+
+    assert plan.value == (0, 2)
+    assert plan.assignment.tolist() == [0, 1, 1, 3, 2]

@@ -67,12 +67,21 @@ def _random_rules(rng: np.random.Generator, pods: int, machine: Ints) -> list[Ru
     group = rng.integers(-1, 3, pods)
     found: list[Rule] = [
         AtMost(group, machine, rng.integers(1, 3, 3)),
-        MaxSkew(group, zone, rng.integers(1, 3, 3), rng.random((3, int(zone.max()) + 1)) < 0.8),
+        _random_skew(rng, group, zone),
         MinDomains(group, zone, rng.integers(1, 3, 3)),
         Together(rng.integers(-1, 3, pods), zone, rng.integers(0, 3, (2, 2))),
         MoveLimit(np.zeros(pods, np.int64), np.array([int(rng.integers(1, 5))])),
     ]
     return [rule for rule in found if rng.random() < 0.6]
+
+
+def _random_skew(rng: np.random.Generator, group: Ints, zone: Ints) -> MaxSkew:
+    """With pods that count without being held to it, and such as are none of the problem's, in two of three."""
+    shape = (3, int(zone.max()) + 1)
+    skew, there = rng.integers(1, 3, 3), rng.random(shape) < 0.8
+    free = rng.random(len(group)) < 0.3 if rng.random() < 0.7 else None
+    others = rng.integers(0, 3, shape) if rng.random() < 0.7 else None
+    return MaxSkew(group, zone, skew, there, free=free, others=others)
 
 
 def every_assignment(problem: Problem) -> Iterator[Ints]:
@@ -116,7 +125,9 @@ def _keeps(rule: Rule, before: Ints, after: Ints) -> bool:
                 for key, count in _counts(rule, after).items()
             )
         case MaxSkew():
-            return _uneven(rule, after) <= _uneven(rule, before)
+            moved = (before != after) & (rule.group >= 0)
+            is_free = set() if rule.free is None else set(rule.group[moved & rule.free].tolist())
+            return {each for each in _uneven(rule, after) - _uneven(rule, before) if each[0] not in is_free} == set()
         case MinDomains():
             covers = [_covered(rule, at) for at in (before, after)]
             return all(covers[1][g] >= min(int(least), covers[0][g]) for g, least in enumerate(rule.minimum))
@@ -139,6 +150,8 @@ def _counts(rule: AtMost | MaxSkew | MinDomains | Together, at: Ints) -> dict[tu
 def _uneven(rule: MaxSkew, at: Ints) -> set[tuple[int, int, int]]:
     """One member for each pod that a domain has too many of, so that more of them are worse."""
     counts, found = _counts(rule, at), set()
+    for (group, domain), number in [] if rule.others is None else np.ndenumerate(rule.others):
+        counts[group, domain] = counts.get((group, domain), 0) + int(number)
     for (group, domain), count in counts.items():
         least = min((counts.get((group, int(each)), 0) for each in np.flatnonzero(rule.there[group])), default=0)
         found |= {(group, domain, extra) for extra in range(int(rule.skew[group]), count - least)}

@@ -28,6 +28,23 @@ def test_number_out_of_range_is_refused(args: str, problem: str) -> None:
     assert message.endswith(f"pluginConfig[0].args.{problem}")
 
 
+@pytest.mark.parametrize(
+    ("objective", "field"),
+    [("balanceUtilization", "targetThresholds"), ("consolidateNodes", "maxUtilization")],
+)
+@pytest.mark.parametrize("resource", ["cpus", "mem", "requests.cpu"])
+def test_target_of_what_is_no_resource_of_nodes_is_refused(objective: str, field: str, resource: str) -> None:
+    args = f"{{objectives: [{{{objective}: {{{field}: {{{resource}: 70}}}}}}]}}"
+
+    (message,) = messages(with_args("MigrationPlanner", args))
+
+    assert message.startswith("policy.yaml:")
+    assert message.endswith(
+        f"objectives[0].{objective}.{field}.{resource}: {resource!r} is not a resource of nodes; write cpu, memory,"
+        " pods, ephemeral-storage, hugepages-SIZE, or an extended resource such as nvidia.com/gpu"
+    )
+
+
 @pytest.mark.parametrize("name", ["web", "/", "shop/", "/web", "shop/web/0"])
 def test_name_that_is_not_a_pod_of_a_namespace_is_refused(name: str) -> None:
     (message,) = messages(with_args("MigrationPlanner", f"{{objectives: [{{makeRoom: {{for: ['{name}']}}}}]}}"))

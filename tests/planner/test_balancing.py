@@ -228,12 +228,6 @@ def test_a_node_at_its_target_is_not_over_it() -> None:
     assert goal_of(decisions).status == "nothing"
 
 
-def test_resource_that_no_node_has_is_told() -> None:
-    args: Object = {"objectives": [{"balanceUtilization": {"targetThresholds": {"cpus": 70}}}]}
-
-    assert goal_of(run(HOT, args=args)).sentence == "no node is over its target (cpus 70%): no node has cpus"
-
-
 def test_targets_can_be_distances_above_the_average_of_all_nodes() -> None:
     """10 + 2 + 0 of 30 cores are 40%, and 10 more are 50%."""
     args: Object = {"objectives": [{"balanceUtilization": DEVIATION}]}
@@ -333,4 +327,15 @@ def test_a_node_whose_pods_go_nowhere_is_named_with_the_cause() -> None:
         "1 node over target → 1 with 0 evictions; no plan leaves fewer; node a stays over its target: pod default/q"
         " cannot be evicted: the replacement pod would be scheduled onto a again (onReturnToSource: refuseBalance);"
         " 1/2 nodes are available for the replacement pod: 1 didn't match Pod's node affinity/selector"
+    )
+
+
+@pytest.mark.parametrize("cpu", ["8", "4"], ids=["beside others", "where no node is over its target"])
+def test_a_target_of_a_resource_that_no_node_has_is_said(cpu: str) -> None:
+    args: Object = {"objectives": [{"balanceUtilization": {"targetThresholds": {"cpu": 70, "example.com/gpu": 50}}}]}
+
+    decisions = run([pod("p", cpu, "a", owners=[])], args=args)
+
+    assert goal_of(decisions).sentence.endswith(
+        "; targetThresholds.example.com/gpu (50) has no effect: no node has example.com/gpu"
     )

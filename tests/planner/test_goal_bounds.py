@@ -6,12 +6,16 @@ from typing import Any
 
 import pytest
 
+from descheduler.model.groups.workloads import Workload
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.optimizer.solving import Solution, solve
+from descheduler.placement.plugins.elastic_quota.quota_usage import ELASTIC_QUOTA_KIND
 from descheduler.plan.goals import Level
 from descheduler.planner.search import plan_search
-from tests.builders import Object, make_node, make_pod, required_anti_affinity, required_node_affinity
+from tests.builders import Object, make_node, make_pod, owner, required_anti_affinity, required_node_affinity
+from tests.placement.plugins.elastic_quota.quotas import make_quota, quota_pod
+from tests.planner.choosing import run_choosing
 from tests.planner.runs import goal_of, run_objective
 
 NODES = [make_node(name, cpu="10") for name in "abc"]
@@ -83,17 +87,75 @@ def test_nothing_is_proven_of_a_node_that_is_closed_by_a_pod_which_could_leave(
 
 
 def test_nothing_is_proven_of_a_pod_that_follows_another_one_which_could_leave() -> None:
+    """Node c, where the leader is, has no room for the follower."""
     nodes = [
-        make_node("a", cpu="10", unschedulable=True, labels={"kubernetes.io/hostname": "a"}),
-        make_node("b", cpu="10", labels={"kubernetes.io/hostname": "b"}),
+        make_node(name, cpu="10", unschedulable=name == "a", labels={"kubernetes.io/hostname": name}) for name in "abc"
     ]
     term = {"labelSelector": {"matchLabels": {"app": "leader"}}, "topologyKey": "kubernetes.io/hostname"}
     affinity = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
-    pods = [make_pod("leader", labels={"app": "leader"}), make_pod("follower", affinity=affinity)]
+    pods = [pod("leader", "9", "c", labels={"app": "leader"}), pod("follower", "2", affinity=affinity)]
 
     goal = goal_of(run_objective("drainNodes", nodes, pods, args={"nodes": ["a"]}))
 
     assert (goal.levels[0].after, goal.levels[0].bound, goal.status) == (1, 0, "feasible")
+
+
+def test_a_node_is_not_said_to_stay_over_its_target_for_a_spread_that_counts_pods_without_it() -> None:
+    """Zone 1 has 3 pods that count, of which only the large one states it, so that zone 2 may take that; node b has
+    room for it once another pod has left."""
+    spread = {
+        "maxSkew": 1,
+        "topologyKey": "zone",
+        "whenUnsatisfiable": "DoNotSchedule",
+        "labelSelector": {"matchLabels": {"app": "x"}},
+    }
+    nodes = [make_node(name, cpu="10", labels={"zone": zone}) for name, zone in (("a", "1"), ("b", "2"), ("c", "1"))]
+    fixed: Object = {"owners": []}
+    pods = [
+        pod("large", "5", labels={"app": "x"}, spread=[spread], owners=["ReplicaSet/l"]),
+        pod("agent", "4", **fixed),
+        *(pod(f"old-{number}", "0.1", labels={"app": "x"}, **fixed) for number in range(2)),
+        pod("in-b", "1", "b", labels={"app": "x"}, spread=[spread], **fixed),
+        pod("leaves", "3", "b", owners=["ReplicaSet/m"]),
+        pod("in-c", "4", "c", **fixed),
+    ]
+
+    goal = goal_of(run_choosing("balanceUtilization", nodes, pods, args=TARGET))
+
+    assert goal.levels == (Level("nodes over target", 1, 0, 0),)
+    assert goal.evictions == 2
+
+
+IDLE = Workload("ReplicaSet", "default", "idle", "idle", 0)
+
+
+@pytest.mark.parametrize(
+    ("key", "args", "node"),
+    [pytest.param("makeRoom", {}, "", id="pending"), pytest.param("drainNodes", {"nodes": ["a"]}, "a", id="to leave")],
+)
+def test_nothing_is_proven_of_a_pod_that_its_quota_refuses_where_another_one_could_leave_it(
+    key: str, args: Object, node: str
+) -> None:
+    """The quota has room for the pod once the idle one has left, for which nothing is created."""
+    nodes = [make_node("a", cpu="10", unschedulable=True), make_node("b", cpu="10")]
+    quota = make_quota("team", most={"cpu": "4"})
+    idle = quota_pod("idle", "team", cpu="4", node="b", owners=[owner("ReplicaSet/idle", uid="idle")])
+    refused = quota_pod("refused", "team", cpu="4", node=node, phase="Running" if node else "Pending")
+
+    goal = goal_of(
+        run_objective(
+            key,
+            nodes,
+            [idle, refused],
+            args=args,
+            packs=False,
+            objects={ELASTIC_QUOTA_KIND: (quota,)},
+            workloads={"idle": IDLE},
+        )
+    )
+
+    assert goal.levels[0].bound == 0
+    assert "no plan leaves fewer" not in goal.sentence
 
 
 def contended() -> tuple[list[Node], list[Pod]]:

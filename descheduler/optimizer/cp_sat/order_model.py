@@ -10,7 +10,7 @@ import numpy as np
 from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.arrays import PENDING
 from descheduler.optimizer.cp_sat.node_model import NodeModel
-from descheduler.optimizer.rules import AtMost
+from descheduler.optimizer.rules import AtMost, MaxSkew
 
 if TYPE_CHECKING:
     from ortools.sat.python import cp_model
@@ -19,7 +19,8 @@ __all__ = ["state_order"]
 
 
 def state_order(model: NodeModel, placement: Arrangement) -> None:
-    """Leaves the assignments to which moves one after the other lead, each pod moved once, by capacity and `AtMost`.
+    """Leaves the assignments to which moves one after the other lead, each pod moved once, by capacity, `AtMost` and
+    `MaxSkew`.
 
     `placement` is as it was before the plan, and all pods that may leave are the model's.
     """
@@ -31,6 +32,8 @@ def state_order(model: NodeModel, placement: Arrangement) -> None:
                 for rule in placement.problem.rules:
                     if isinstance(rule, AtMost) and rule.group[pod] >= 0 and rule.domain[node] >= 0:
                         order.state_at_most(pod, node, rule)
+                    elif isinstance(rule, MaxSkew) and rule.holds_for(np.array([pod]))[0] and rule.domain[node] >= 0:
+                        order.state_max_skew(pod, node, rule)
 
 
 class _Order:
@@ -43,10 +46,13 @@ class _Order:
         cp = model.model
         rank = {pod: cp.new_int_var(0, len(model.pods) - 1, "") for pod in model.pods}
         self._there: dict[tuple[int, int, int], cp_model.IntVar] = {}
+        self._away: dict[tuple[int, int, int], cp_model.IntVar] = {}
+        self._is_before: dict[tuple[int, int], cp_model.IntVar] = {}
         for pod, other in permutations(model.pods, 2):
             is_before = cp.new_bool_var("")
             cp.add(rank[other] < rank[pod]).only_enforce_if(is_before)
             cp.add(rank[other] > rank[pod]).only_enforce_if(is_before.negated())
+            self._is_before[pod, other] = is_before
             for node in model.options[other]:
                 self._there[pod, other, node] = self._is_there(other, node, is_before)
 
@@ -58,6 +64,17 @@ class _Order:
         if node == self._origins[pod]:
             cp.add_bool_or([is_there, has_moved])
         return is_there
+
+    def _is_away(self, before: int, pod: int, node: int) -> cp_model.IntVar:
+        """A variable that is 1 at least where `pod` is not on the node just before the pod `before` moves."""
+        key = before, pod, node
+        if key not in self._away:
+            cp, ends, has_moved = self._model.model, self._model.at[pod, node], self._is_before[before, pod]
+            away = self._away[key] = cp.new_bool_var("")
+            cp.add_bool_or([away, has_moved.negated(), ends])
+            if node != self._origins[pod]:
+                cp.add_bool_or([away, has_moved])
+        return self._away[key]
 
     def state_capacity(self, pod: int, node: int) -> None:
         """Where the pod comes to the node, there is room for it."""
@@ -89,3 +106,22 @@ class _Order:
         room = int(rule.limit[group]) - 1 - fixed
         if rule.domain[self._origins[pod]] != domain or self._origins[pod] == PENDING:
             self._model.model.add(there <= room).only_enforce_if(self._model.at[pod, node])
+
+    def state_max_skew(self, pod: int, node: int, rule: MaxSkew) -> None:
+        """Where the pod comes to the node, that domain has few enough pods of its group, as `SkewCounts.open_moves`."""
+        group, domain, home = int(rule.group[pod]), int(rule.domain[node]), int(self._origins[pod])
+        stays = home != PENDING and rule.domain[home] == domain
+        if stays and not rule.holds_first:
+            return
+        fixed = rule.count(self._fixed)[group]
+        others = [other for other in self._model.pods if other != pod and rule.group[other] == group]
+        places = [(other, at) for other in others for at in self._model.options[other] if at != PENDING]
+        there = sum(self._there[pod, other, at] for other, at in places if rule.domain[at] == domain)
+        most = there + int(fixed[domain]) + 1 + stays
+        if not rule.there[group].any():
+            self._model.model.add(most <= int(rule.skew[group])).only_enforce_if(self._model.at[pod, node])
+        for each in np.flatnonzero(rule.there[group]).tolist():
+            if each != domain:
+                here = [(other, at) for other, at in places if rule.domain[at] == each]
+                least = sum(1 - self._is_away(pod, other, at) for other, at in here) + int(fixed[each])
+                self._model.model.add(most - least <= int(rule.skew[group])).only_enforce_if(self._model.at[pod, node])

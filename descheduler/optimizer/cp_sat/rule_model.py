@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -111,6 +111,20 @@ class _Domains:
             for now, before in zip(self._at[pods].tolist(), self._origins[pods].tolist(), strict=True)
         )
 
+    def entering(self, model: NodeModel, pods: Iterable[int], domain: int) -> Iterator[cp_model.IntVar]:
+        """The variables of `pods` of the model that come to `domain` and were in another one before the plan."""
+        for pod in pods:
+            if self.domain_of(int(self._origins[pod])) != domain:
+                yield from (model.at[pod, node] for node in model.options[pod] if self.domain_of(node) == domain)
+
+    def staying(self, model: NodeModel, pods: Iterable[int], domain: int) -> Iterator[cp_model.IntVar]:
+        """Those with which `pods` that are where they were before the plan come to another node of their `domain`."""
+        for pod in pods:
+            home = int(self._origins[pod])
+            if self._at[pod] == home and self.domain_of(home) == domain:
+                nodes = (node for node in model.options[pod] if node != home and self.domain_of(node) == domain)
+                yield from (model.at[pod, node] for node in nodes)
+
     def groups(self) -> Iterable[int]:
         """The groups that the model has variables of, ascending."""
         return sorted({group for group, _ in self.variables})
@@ -142,20 +156,32 @@ def _state_max_skew(model: NodeModel, placement: Arrangement, rule: MaxSkew) -> 
     """A variable for the emptiest domain of each group, which the others are compared with.
 
     In domains of a group that is uneven already nothing arrives where there are too many, and the emptiest one stays as
-    it is at least.
+    it is at least. Where pods are free to make it uneven, only domains count that other pods come to.
     """
-    domains = _Domains(model, placement, rule)
+    domains, others = _Domains(model, placement, rule), rule.count(np.full(len(placement.at), PENDING))
     for group in domains.groups():
+        members = [pod for pod in model.pods if rule.group[pod] == group]
+        held = [pod for pod, holds in zip(members, rule.holds_for(np.array(members)).tolist(), strict=True) if holds]
         there, skew = np.flatnonzero(rule.there[group]).tolist(), int(rule.skew[group])
-        now = {each: domains.count_now(group, each) for each in {*there, *domains.domains_of(group)}}
+        known = {*there, *domains.domains_of(group)}
+        now = {each: domains.count_now(group, each) + int(others[group, each]) for each in known}
         least_now = min((now[each] for each in there), default=0)
-        is_uneven = max(now.values()) - least_now > skew
-        least = model.model.new_int_var(least_now if is_uneven else 0, len(placement.at), "") if there else 0
+        is_kept = len(held) == len(members)
+        is_uneven = is_kept and max(now.values()) - least_now > skew
+        most = len(placement.at) + int(others[group].max(initial=0))
+        least = model.model.new_int_var(least_now if is_uneven else 0, most, "") if there else 0
         for domain, number in sorted(now.items()):
-            pods = sum(domains.variables[group, domain]) + domains.others(group, domain)
+            pods = sum(domains.variables[group, domain]) + domains.others(group, domain) + int(others[group, domain])
             if domain in there:
                 model.model.add(pods >= least)
-            model.model.add(pods <= (number if number - least_now > skew else least + skew))
+            if is_kept:
+                model.model.add(pods <= (number if number - least_now > skew else least + skew))
+            else:
+                for variable in domains.entering(model, held, domain):
+                    model.model.add(pods <= least + skew).only_enforce_if(variable)
+            if rule.holds_first and number + 1 - least_now > skew:
+                for variable in domains.staying(model, held, domain):
+                    model.model.add(pods + 1 <= least + skew).only_enforce_if(variable)
 
 
 def _state_min_domains(model: NodeModel, placement: Arrangement, rule: MinDomains) -> None:

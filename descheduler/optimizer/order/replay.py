@@ -75,7 +75,8 @@ class _Replay:
                 self._charge(move.pod, move.source, -1)
             self._at[move.pod] = move.target
         for rule in self._problem.rules:
-            worse = _broken(rule, self._at) - before[id(rule)]
+            free = _groups_of_free(rule, wave)
+            worse = {key for key in _broken(rule, self._at) - before[id(rule)] if key[0] not in free}
             self._faults.extend(f"wave {number}: {type(rule).__name__} broken for {key}" for key in sorted(worse))
 
     def _check_move(self, number: int, move: Reassignment) -> None:
@@ -126,14 +127,15 @@ class _Replay:
             if not isinstance(rule, MaxSkew):
                 continue
             domains = [*rule.domain.tolist(), -1]
-            fewest = _count(rule.group.tolist(), domains, self._at)
+            fewest = _count_with_others(rule, self._at)
             most, moving = fewest.copy(), Counter(int(rule.group[move.pod]) for move in wave)
             for move in wave:
                 group, left, entered = int(rule.group[move.pod]), domains[move.source], domains[move.target]
                 most[group, entered] += 1
                 # A single move within a domain: the pod leaves when another one is there.
                 fewest[group, left] -= moving[group] > 1 or left != entered
-            for group, domain in sorted({(int(rule.group[move.pod]), domains[move.target]) for move in wave}):
+            held = [move for move in wave if rule.free is None or not rule.free[move.pod]]
+            for group, domain in sorted({(int(rule.group[move.pod]), domains[move.target]) for move in held}):
                 is_single = moving[group] == 1 and not rule.holds_first
                 stays = is_single and any(domains[m.source] == domain for m in wave if rule.group[m.pod] == group)
                 if group < 0 or domain < 0 or stays:
@@ -183,6 +185,21 @@ def _count(group: list[int], domain: list[int], at: list[int]) -> _Counts:
     return Counter((group[pod], domain[node]) for pod, node in enumerate(at) if node >= 0 and group[pod] >= 0)
 
 
+def _count_with_others(rule: MaxSkew, at: list[int]) -> _Counts:
+    counts = _count(rule.group.tolist(), rule.domain.tolist(), at)
+    for group, row in enumerate([] if rule.others is None else rule.others.tolist()):
+        for domain, number in enumerate(row):
+            counts[group, domain] += number
+    return counts
+
+
+def _groups_of_free(rule: Rule, wave: Sequence[Reassignment]) -> set[int]:
+    """The groups that a wave moves pods of which a rule of even spread does not hold for: these may make it worse."""
+    if not isinstance(rule, MaxSkew) or rule.free is None:
+        return set()
+    return {int(rule.group[move.pod]) for move in wave if rule.free[move.pod]}
+
+
 def _emptiest(rule: MaxSkew, group: int, counts: _Counts) -> int:
     """How many pods the emptiest domain has that is there."""
     return min((counts[group, domain] for domain, there in enumerate(rule.there[group].tolist()) if there), default=0)
@@ -192,7 +209,8 @@ def _broken(rule: Rule, at: list[int]) -> set[tuple[int, ...]]:
     """The parts of the rule that are broken, with how much, so that worse is not the same as before."""
     if isinstance(rule, MoveLimit):
         return set()
-    counts = _count(rule.group.tolist(), rule.domain.tolist(), at)
+    plain = _count(rule.group.tolist(), rule.domain.tolist(), at)
+    counts = _count_with_others(rule, at) if isinstance(rule, MaxSkew) else plain
     present = {key for key, count in counts.items() if count and key[1] >= 0}
     match rule:
         case AtMost():

@@ -91,10 +91,7 @@ class _EvenWave:
 
     def __init__(self, rule: MaxSkew, assignment: Ints) -> None:
         self._rule = rule
-        self._before = np.zeros(rule.there.shape, np.int64)
-        domain = rule.domain[assignment]
-        counted = (assignment != PENDING) & (rule.group >= 0) & (domain >= 0)
-        np.add.at(self._before, (rule.group[counted], domain[counted]), 1)
+        self._before = rule.count(assignment)
         self._arriving, self._leaving = np.zeros_like(self._before), np.zeros_like(self._before)
         self._moving = set[int]()
 

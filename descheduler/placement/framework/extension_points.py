@@ -119,19 +119,20 @@ class InteractingPlugin(Plugin, Protocol):
 class CountedDomains:
     """The domains of a key as far as eligible nodes make them up: pods on other nodes do not count."""
 
-    __slots__ = ("_ids", "domains", "num", "there")
+    __slots__ = ("domains", "ids", "num", "there")
 
     def __init__(self, domains: Domains, ids: NDArray[np.intp], eligible: BoolMask) -> None:
         self.domains = domains
-        self._ids = np.where(eligible, ids, domains.num)
-        self.there = np.unique(self._ids[self._ids < domains.num])
+        self.ids: NDArray[np.intp] = np.where(eligible, ids, domains.num)
+        """The domain of each node; `domains.num` for one that is not eligible."""
+        self.there = np.unique(self.ids[self.ids < domains.num])
         """Those with an eligible node."""
         self.num = len(self.there)
         """How many there are."""
 
     def sums(self, found: FoundPods) -> NDArray[np.int64]:
         """Pods a domain. The last cell, which stands for no domain, means nothing."""
-        ids = self._ids.take(found.nodes)
+        ids = self.ids.take(found.nodes)
         return np.bincount(ids, weights=found.numbers, minlength=self.domains.num + 1).astype(np.int64)
 
     def least(self, sums: NDArray[np.int64]) -> int:

@@ -17,14 +17,18 @@ from numpy.typing import NDArray
 from descheduler.model.pod import Pod, PodSpec
 from descheduler.placement.framework.attempt import put_on_node
 from descheduler.placement.framework.evaluation import PodEvaluation
+from descheduler.placement.framework.extension_points import SpreadConstraint
 from descheduler.placement.framework.node_parts import NodeParts
+from descheduler.placement.framework.obstacle import Code
 from descheduler.placement.framework.scheduler_model import SchedulerModel
 from descheduler.placement.framework.scheduling_plugin import Compares
 from descheduler.placement.landings.candidates import CandidateMaker
 from descheduler.placement.landings.landing import LandingVerdict
 from descheduler.placement.landings.unplaced import UnplacedReplacement
+from descheduler.placement.plugins.pod_topology_spread.constraints import PodTopologySpreadArgs, SpreadConstraints
 from descheduler.placement.shadow.node_table import PODS_ROW
 from descheduler.placement.shadow.placement_class import PlacementClass
+from descheduler.placement.shadow.pod_counts import PodCounts
 from descheduler.placement.shadow.shadow_cluster import Cycle, Placed, ShadowCluster
 
 __all__ = ["EarlyRooms", "OpenNodes", "Openings"]
@@ -88,6 +92,7 @@ class EarlyRooms:
 
 _AMOUNTS = frozenset({Compares.REQUESTS})
 """These follow from the amounts, and change with every move."""
+_HARD = "DoNotSchedule"
 _ROOM = frozenset(Compares) - {Compares.SPREAD}
 """These change with moves that make room on a node."""
 
@@ -96,7 +101,7 @@ class OpenNodes(NamedTuple):
     """bool[N] each: the nodes that would take a pod `now`, and those that may `ever` do so.
 
     The latter are all that nothing closes for good. What closes the others now is which pods are where, such as their
-    host ports, affinity and anti-affinity, which moves of these pods may change.
+    host ports, affinity and anti-affinity, or that a quota is used up, which moves of these pods may change.
     """
 
     now: NDArray[np.bool_]
@@ -161,7 +166,8 @@ class Openings:
 
         Of everything else they must have enough left now, unless it is `counted` by whoever asks, or once the pods in
         `without` have left, which are the same tuple for all that share them.
-        None for a pod that comes back to its node or nowhere, or of which its scheduler's answer is not certain.
+        None for a pod that comes back to its node or nowhere, whatever others do, or of which its scheduler's answer is
+        not certain.
         """
         unplaced = self._candidates.candidate(victim, {}).unplaced
         if unplaced is None or unplaced.doubt or unplaced.own_node:
@@ -179,6 +185,34 @@ class Openings:
             else:
                 self._open[known] = _open_nodes(unplaced.scheduler, evaluation, room)
         return self._open[known]
+
+    def holding(self, victim: Pod) -> tuple[Sequence[str], str]:
+        """The nodes that take a pod like the replacement of `victim` while that is still there, and why others do not.
+
+        None, where the replacement comes back to its node or nowhere.
+        """
+        unplaced = self._candidates.candidate(victim, {}).unplaced
+        if unplaced is None or unplaced.own_node:
+            return (), ""
+        evaluation = unplaced.evaluate()
+        nodes = [self.nodes[number] for number in np.flatnonzero(evaluation.feasible).tolist()]
+        return nodes, unplaced.scheduler.obstacles(evaluation).sentence()
+
+    def spread(self, pod: Pod) -> Sequence[SpreadConstraint]:
+        """The constraints with `DoNotSchedule` that `pod` states and that count it, whatever its scheduler is."""
+        try:
+            found = self._constraints.of(pod, _HARD) if pod.spec.topology_spread else ()
+        except ValueError:  # a selector that cannot be read, for which schedulers look at no node
+            return ()
+        return [constraint for constraint in found if constraint.query.covers(pod.namespace, pod.labels)]
+
+    def spread_over(self, constraint: SpreadConstraint) -> NDArray[np.int64]:
+        """int64[D + 1]: the pods in each domain of its key that count, as the cluster is; the last is of no domain."""
+        return constraint.counted.sums(self._cluster.follow(PodCounts).found(constraint.query))
+
+    @cached_property
+    def _constraints(self) -> SpreadConstraints:
+        return SpreadConstraints(self._cluster, PodTopologySpreadArgs())
 
     def needs_no_node(self, victim: Pod) -> bool:
         """Whether nothing is created for `victim` once it is evicted, such as where its ReplicaSet has 0 replicas."""
@@ -209,4 +243,10 @@ class Openings:
 
 def _open_nodes(scheduler: SchedulerModel, evaluation: PodEvaluation, room: Set[Compares]) -> OpenNodes | None:
     now = scheduler.open_but_for(evaluation, room)
-    return None if now is None else OpenNodes(now, evaluation.open_for_good())
+    if now is not None:
+        return OpenNodes(now, evaluation.open_for_good())
+    may_change = all(obstacle.code is Code.UNSCHEDULABLE for obstacle in evaluation.refusals)
+    if evaluation.cause or not may_change:
+        return None
+    # No node was looked at: all may be open once it is refused no more.
+    return OpenNodes(np.zeros(len(evaluation.feasible), dtype=bool), evaluation.asked())

@@ -68,14 +68,20 @@ class BalanceUtilizationObjective(ClusterObjective):
         return node not in self._over_before
 
     def nothing_to_do(self) -> str:
-        """That no node is over its target, and of which resources no node has any."""
+        """That no node is over its target, and which targets have no effect."""
         if self._over_before:
             return ""
-        missing = [resource for resource in self._targets.stated if resource not in self._usage.resources]
-        without = f": no node has {' or '.join(missing)}" if missing else ""
         if not self._names:
-            without = ": no node was measured"
-        return f"no node is over its target ({self._target_text}){without}"
+            return f"no node is over its target ({self._target_text}): no node was measured"
+        return "; ".join((f"no node is over its target ({self._target_text})", *self._without_effect()))
+
+    def _without_effect(self) -> Iterator[str]:
+        """The targets of resources that no node has."""
+        usages = list(map(self._known, self._names))
+        known = {name for usage in usages for name, has in zip(usage.resources, usage.allocatable, strict=True) if has}
+        for resource, percent in sorted(self._targets.stated.items()):
+            if resource not in known:
+                yield f"targetThresholds.{resource} ({percent:g}) has no effect: no node has {resource}"
 
     def figure(self) -> int:
         """Nodes over their target."""
@@ -139,10 +145,11 @@ class BalanceUtilizationObjective(ClusterObjective):
         return pod.node_name in self._names and self._is_over(pod.node_name)
 
     def remarks(self, against: Mapping[PodIdentity, str]) -> Sequence[str]:
-        """Nodes over their target that all pods that can be evicted do not bring under it, each with the cause."""
+        """Nodes over their target that all pods that can be evicted do not bring under it, each with the cause; targets
+        without effect."""
         del against
         texts = (self._why_stuck(name) for name in sorted(self._over())[:_MOST_EXAMINED])
-        return tuple(islice(filter(None, texts), _MOST_NAMED))
+        return (*islice(filter(None, texts), _MOST_NAMED), *self._without_effect())
 
     def _why_stuck(self, name: str) -> str:
         """Empty for a node that others than its protected pods keep over its target."""

@@ -23,9 +23,9 @@ from descheduler.planner.problem.cluster_problem import ClusterProblem
 
 __all__ = ["AskTogether", "ClusterObjective", "Part"]
 
-AskTogether = Callable[[Sequence[Pod]], tuple[Pod | None, Verdict]]
-"""What tells, on trial, whether pods may leave together: the first that is refused beside the others, and why. It names
-no pod where all are accepted, or refused as a whole."""
+AskTogether = Callable[[Sequence[Pod]], tuple[Pod | None, Verdict, bool]]
+"""What tells, on trial, whether pods may leave together: the first that is refused beside the others, why, and whether
+that is so in all orders. It names no pod where all are accepted, or refused as a whole."""
 
 
 class Part(NamedTuple):
@@ -293,6 +293,13 @@ class ClusterObjective(ABC):
     def change(self, before: int, after: int) -> str:
         """Such as `2 nodes over target → 0`."""
         return f"{self.text_of(before)} → {self.amount_of(after)}"
+
+    def left_over(self) -> Iterable[Sequence[Pod]]:
+        """Pods that leave together or not at all, which gains 1: asked for after a plan that leaves them there.
+
+        None by default.
+        """
+        return ()
 
     def blocked_nodes(self, against: Mapping[PodIdentity, str], ask: AskTogether) -> Sequence[BlockedNode]:
         """Nodes that the plan was to drain and does not, of many the first ones, each with what is in the way.

@@ -265,9 +265,9 @@ class ConsolidateNodesObjective(ClusterObjective):
         """Targets without effect, because no node has the resource."""
         openings = self._evictor.prover().openings()
         known = {openings.resources[row] for row in np.flatnonzero(openings.capacity.any(axis=1)).tolist()}
-        for resource in sorted(most):
+        for resource, percent in sorted(most.items()):
             if resource not in known:
-                yield f"maxUtilization.{resource} has no effect: no node has {resource}"
+                yield f"maxUtilization.{resource} ({percent:g}) has no effect: no node has {resource}"
 
     def why_not(self, pod: Pod) -> str:
         """What keeps its node in use."""

@@ -33,6 +33,9 @@ __all__ = ["DrainNodesObjective"]
 _MOST_NAMED = 10
 """Nodes of which the goal says why they cannot be drained."""
 _UNKNOWN_CAUSE = "no plan found drains it"
+_TURN_IS_OVER = "in this run its pods can be scheduled only after nodes of other zones (zonesInTurn: true)"
+_TOGETHER = " together with the other pods of the node"
+_AFTER_OTHERS = " after other pods of the node, in any order that was tried"
 _CORDON_HINT = "set cordon: true, or cordon the nodes, so that no replacement pod is scheduled onto nodes to be drained"
 
 
@@ -138,6 +141,22 @@ class DrainNodesObjective(ConsolidateNodesObjective):
         self._causes = {each.node: each.cause for each in found}
         return found
 
+    def left_over(self) -> Iterator[Sequence[Pod]]:
+        """The pods of each node that is left, of many nodes those with the fewest; none where zones are in turn."""
+        if self._zones:
+            return
+        left = sorted(self._used(), key=lambda name: (len(self._leaving(name)), name))
+        for name in left[:_MOST_NAMED]:
+            pods = self._leaving(name)
+            if pods and not self._arrived_on(name) and all(map(self._may_leave, pods)):
+                yield pods
+
+    def _may_leave(self, pod: Pod) -> bool:
+        """Whether nothing but a lack of nodes keeps a pod, which others may end that leave before it."""
+        verdict = self._evictor.filter(pod)
+        verdict = self._asked_for(pod) if verdict.is_accepted else verdict
+        return verdict.is_accepted or verdict.reason in (Reason.NO_LANDING, Reason.RETURNS_TO_SOURCE)
+
     def remarks(self, against: Mapping[PodIdentity, str]) -> Sequence[str]:
         """The nodes that no plugin processes, and names and a selector without a node."""
         del against
@@ -158,7 +177,8 @@ class DrainNodesObjective(ConsolidateNodesObjective):
         blocked = blocked or self._first_blocked(node, self._asked_for) or self._shut_in(node)
         if blocked is not None:
             return self._by_pod(node, *blocked)
-        return self._refused(node, ask) or self._said_of(node, against) or BlockedNode(node, _UNKNOWN_CAUSE)
+        found = self._refused(node, ask) or self._said_of(node, against)
+        return found or BlockedNode(node, _TURN_IS_OVER if self._zones else _UNKNOWN_CAUSE)
 
     def _by_pod(self, node: str, pod: Pod, verdict: Verdict, how: str = "") -> BlockedNode:
         """The node is not drained because of `pod`; `how` says that it is for the others."""
@@ -189,14 +209,14 @@ class DrainNodesObjective(ConsolidateNodesObjective):
     def _refused(self, node: str, ask: AskTogether) -> BlockedNode | None:
         """The pod of the node that has to stay if all are asked for together, and whether it is for the others."""
         pods = self._leaving(node)
-        pod, verdict = ask(pods)
+        pod, verdict, is_proven = ask(pods)
         if verdict.is_accepted:
             return None
         blocked = pods[0] if pod is None else pod
-        _, alone = ask([blocked])
+        _, alone, _ = ask([blocked])
         if len(pods) == 1 or not alone.is_accepted:
             return self._by_pod(node, blocked, alone)
-        return self._by_pod(node, blocked, verdict, " together with the other pods of the node")
+        return self._by_pod(node, blocked, verdict, _TOGETHER if is_proven else _AFTER_OTHERS)
 
     def _leaving(self, node: str) -> Sequence[Pod]:
         """The pods that keep the node in use and have not left yet."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import NamedTuple
@@ -29,12 +30,14 @@ class AskingOrder:
     by_whole_nodes:   whether pods leave a node only all together: none is asked about beside which another one stays.
     may_go_on:        whether there is time to ask about one more pod after so many.
     looks_at_devices: otherwise nodes are open to pods whatever is left of their devices.
+    holds_first:      whether room is held for replacements while their pods, which may keep nodes closed, are there.
     """
 
     order: Callable[[str], float]
     by_whole_nodes: bool
     may_go_on: Callable[[int], bool]
     looks_at_devices: bool
+    holds_first: bool = False
 
 
 class OpenRows(NamedTuple):
@@ -83,7 +86,7 @@ class AllowedNodes:
         later = self._later(placed, may_leave)
         in_order = sorted(may_leave, key=lambda pod: later[pod.node_name])
         to_ask = [pod for pod in in_order if later[pod.node_name] < math.inf]
-        mates = _mates_on_hosts(to_ask)
+        mates = self._mates(to_ask)
         in_time = takewhile(lambda numbered: self._asking.may_go_on(numbered[0]), enumerate(to_ask))
         rows_of = {pod: self._rows_with(pod, mates.get(pod, ())) for _, pod in in_time}
         unasked = to_ask[len(rows_of) :]
@@ -105,13 +108,27 @@ class AllowedNodes:
             later.update((pod.node_name, math.inf) for pod in set(placed).difference(may_leave))
         return later
 
+    def _mates(self, may_leave: Sequence[Pod]) -> Mapping[Pod, tuple[Pod, ...]]:
+        """By pod those that close nodes to it as long as they are there, and that may leave: itself, or its own kind.
+
+        Pods keep apart from each other, or one is to be near its own kind, of which there is no other. A pod that is
+        there while room is held for its replacement is none of those.
+        """
+        groups = _kept_apart(may_leave)
+        if not self._asking.holds_first:
+            return {**{pod: (pod,) for pod in _alone_of_their_kind(may_leave)}, **_mates_of(groups)}
+        on_hosts = {key: pods for key, pods in groups.items() if _are_kept_on_hosts(pods)}
+        others = (pods for key, pods in groups.items() if key not in on_hosts)
+        wider = {pod: tuple(other for other in pods if other is not pod) for pods in others for pod in pods}
+        return {**wider, **_mates_of(on_hosts)}
+
     def _rows_with(self, pod: Pod, mates: tuple[Pod, ...]) -> OpenRows | None:
         """The rows of a pod; None for one whose replacement lands nowhere for certain.
 
-        Nodes are open to it from which `mates`, itself among them, may leave: a rule counts who is there.
+        Nodes are open to it from which `mates` may leave: a rule counts who is there.
         """
         found = self._openings.open_to(pod, self._counted)
-        later = self._openings.open_to(pod, self._counted, mates) if len(mates) > 1 else None
+        later = self._openings.open_to(pod, self._counted, mates) if mates else None
         if found is None or later is None:
             return None if found is None else self._rows_of(found)
         known = id(found.now), id(later.now)
@@ -151,11 +168,34 @@ class _Rows:
         return self._rows[key]
 
 
-def _mates_on_hosts(may_leave: Iterable[Pod]) -> Mapping[Pod, tuple[Pod, ...]]:
-    """By pod all those, itself too, that keep apart from each other on hosts: a host opens to one as another leaves."""
+_Groups = Mapping[Hashable, Sequence[Pod]]
+
+
+def _kept_apart(pods: Iterable[Pod]) -> _Groups:
+    """The pods that keep apart from each other, by what tells their groups apart."""
     groups: dict[Hashable, list[Pod]] = {}
-    for pod in may_leave:
-        for term in terms_against_own_kind(pod):
-            if term.topology_key == HOSTNAME_LABEL:
-                groups.setdefault((pod.namespace, term.selector), []).append(pod)
+    for pod in pods:
+        for selector in dict.fromkeys(term.selector for term in terms_against_own_kind(pod)):
+            groups.setdefault((pod.namespace, selector), []).append(pod)
+    return groups
+
+
+def _mates_of(groups: _Groups) -> Mapping[Pod, tuple[Pod, ...]]:
     return {pod: mates for mates in map(tuple, groups.values()) for pod in mates}
+
+
+def _are_kept_on_hosts(pods: Iterable[Pod]) -> bool:
+    """Whether it is only hosts that they do not share."""
+    return all(term.topology_key == HOSTNAME_LABEL for pod in pods for term in terms_against_own_kind(pod))
+
+
+def _alone_of_their_kind(pods: Sequence[Pod]) -> Iterator[Pod]:
+    """The pods that are to be near pods like themselves, and that no other one is like."""
+    near = [
+        pod
+        for pod in pods
+        if pod.spec.affinity is not None
+        and any(not term.error and term.selector.matches(pod.labels) for term in pod.spec.affinity.pod_required)
+    ]
+    kinds = Counter((pod.namespace, frozenset(pod.labels.items())) for pod in near)
+    return (pod for pod in near if kinds[pod.namespace, frozenset(pod.labels.items())] == 1)

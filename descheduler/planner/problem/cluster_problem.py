@@ -216,7 +216,7 @@ def cluster_problem(
         allowed=allowed_nodes.allowed,
         rules=[
             *anti_affinity_rules(pods, nodes),
-            *spread_rules(pods, nodes, holds_first=holds_first),
+            *spread_rules(pods, assignment, openings, columns, holds_first=holds_first),
             *move_limits(pods, len(placed), [*evictor.allowances(), *([] if most is None else [most])]),
         ],
     )

@@ -2,82 +2,134 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from descheduler.model.node import Node
 from descheduler.model.pod import Pod
-from descheduler.model.selection.affinity import NodeMatch, TopologySpreadConstraint, match_node
-from descheduler.optimizer.arrays import Bools, Ints
+from descheduler.optimizer.arrays import PENDING, Bools, Ints
 from descheduler.optimizer.rules import MaxSkew
+from descheduler.placement.framework.extension_points import SpreadConstraint
+from descheduler.placement.landings.openings import Openings
 
 __all__ = ["spread_rules"]
 
-_HARD, _HONOR = "DoNotSchedule", "Honor"
-
 
 class _Group:
-    """Pods that state the same constraint about themselves; `pod` is one of them."""
+    """The pods that one constraint counts, by number: `members`, of which only some are `stating` it.
 
-    def __init__(self, constraint: TopologySpreadConstraint, pod: Pod) -> None:
-        self.constraint, self.pod = constraint, pod
-        self.members: list[int] = []
+    `domain` is int64[N], `there` is bool[D] and `others` is int64[D], as rules have them.
+    """
+
+    def __init__(self, constraint: SpreadConstraint, stating: Sequence[int], columns: Ints) -> None:
+        self.skew = constraint.max_skew
+        self.stating = stating
+        self.members: Sequence[int] = ()
+        counted = constraint.counted
+        ids, num = counted.ids[columns].astype(np.int64), counted.domains.num
+        self.domain: Ints = np.where(ids < num, ids, -1)
+        self.there: Bools = np.zeros(num, bool)
+        self.there[counted.there if counted.num >= constraint.min_domains else []] = True
+        self.others: Ints = np.zeros(num, np.int64)
 
 
-def spread_rules(pods: Sequence[Pod], nodes: Sequence[Node], *, holds_first: bool = False) -> Iterator[MaxSkew]:
+def spread_rules(
+    pods: Sequence[Pod], assignment: Ints, openings: Openings, columns: Ints, *, holds_first: bool = False
+) -> Iterator[MaxSkew]:
     """Rules from the constraints with `DoNotSchedule` of `pods`, whose places in this are the pods of the rules.
 
-    Pods that a constraint selects and that do not state it are not counted. `holds_first` says that room is held for
-    replacements while their pods are still there.
+    The nodes are those at `columns` of `openings`, and `assignment` has the node of each pod among them. All pods of
+    the cluster count that a constraint selects, on nodes that it counts: those of `pods` as they are moved, whether
+    they state it or not, the others where they are. With `holds_first`, room is held for replacements while their pods
+    are still there.
     """
-    for (key, _), groups in sorted(_groups(pods).items(), key=lambda item: item[0]):
-        values = sorted({node.labels[key] for node in nodes if key in node.labels})
-        number = {value: index for index, value in enumerate(values)}
-        domain = np.array([number.get(node.labels.get(key, ""), -1) for node in nodes], dtype=np.int64)
-        group = np.full(len(pods), -1, dtype=np.int64)
-        there = np.zeros((len(groups), len(values)), bool)
-        for index, each in enumerate(groups.values()):
-            group[each.members] = index
-            there[index] = _there(each, domain, nodes, len(values))
-        skew = np.array([each.constraint.max_skew for each in groups.values()], dtype=np.int64)
-        yield MaxSkew(group, domain, skew, there, holds_first)
+    bins: defaultdict[bytes, list[tuple[list[_Group], Bools]]] = defaultdict(list)
+    for group in _groups(pods, assignment, openings, columns):
+        known = bins[group.domain.tobytes()]
+        # A pod is in one group of a rule at most.
+        found = next((each for each in known if not each[1][group.members].any()), None)
+        if found is None:
+            known.append(found := ([], np.zeros(len(pods), bool)))
+        found[0].append(group)
+        found[1][group.members] = True
+    for known in bins.values():
+        for groups, _ in known:
+            yield _rule(groups, len(pods), holds_first=holds_first)
 
 
-def _there(group: _Group, domain: Ints, nodes: Sequence[Node], num_domains: int) -> Bools:
-    """bool[D]: the domains of which the emptiest one counts; none where there are fewer than `minDomains`."""
-    spec, there = group.pod.spec, np.zeros(num_domains, bool)
-    is_choosy = bool(spec.node_selector) or (spec.affinity is not None and spec.affinity.node_required is not None)
-    if group.constraint.node_affinity_policy == _HONOR and is_choosy:
-        found = (
-            place
-            for node, place in zip(nodes, domain.tolist(), strict=True)
-            if match_node(spec.node_selector, spec.affinity, node.name, node.labels) is NodeMatch.MATCHES
-        )
-        there[sorted({place for place in found if place >= 0})] = True
-    else:
-        there[:] = True
-    least = group.constraint.min_domains
-    return there if least is None or there.sum() >= least else np.zeros(num_domains, bool)
+def _rule(groups: Sequence[_Group], num_pods: int, *, holds_first: bool) -> MaxSkew:
+    """One rule for groups of the same domains that share no pods."""
+    number, is_free = np.full(num_pods, -1, np.int64), np.zeros(num_pods, bool)
+    for index, group in enumerate(groups):
+        number[group.members] = index
+        is_free[group.members] = True
+        is_free[group.stating] = False
+    skew = np.array([group.skew for group in groups], np.int64)
+    there, others = (np.array([getattr(group, name) for group in groups]) for name in ("there", "others"))
+    return MaxSkew(
+        number,
+        groups[0].domain,
+        skew,
+        there,
+        holds_first,
+        free=is_free if is_free.any() else None,
+        others=others if others.any() else None,
+    )
 
 
-def _groups(pods: Sequence[Pod]) -> Mapping[tuple[str, int], Mapping[Hashable, _Group]]:
-    """The groups of each rule, in which a pod is once: by key, and which of its constraints with that it is."""
-    found: defaultdict[tuple[str, int], dict[Hashable, _Group]] = defaultdict(dict)
+def _groups(pods: Sequence[Pod], assignment: Ints, openings: Openings, columns: Ints) -> Iterator[_Group]:
+    """A group of each constraint, with what of the counted pods is none of `pods`."""
+    selected = _Selected(pods)
+    for constraint, stating in _constraints(pods, openings).items():
+        group = _Group(constraint, stating, columns)
+        group.members = selected.by(constraint)
+        at = assignment[group.members]
+        here = np.where(at == PENDING, -1, group.domain[at])
+        own = np.bincount(here[here >= 0], minlength=len(group.there))
+        group.others = np.maximum(openings.spread_over(constraint)[:-1] - own, 0)
+        yield group
+
+
+def _constraints(pods: Sequence[Pod], openings: Openings) -> Mapping[SpreadConstraint, list[int]]:
+    """The pods that state each constraint."""
+    found = defaultdict[SpreadConstraint, list[int]](list)
+    known: dict[tuple[str, int, int], Sequence[SpreadConstraint]] = {}
     for number, pod in enumerate(pods):
-        seen = Counter[str]()
-        for constraint in pod.spec.topology_spread:
-            if constraint.when_unsatisfiable != _HARD or not _is_about(constraint, pod):
-                continue
-            key = constraint.topology_key
-            same = tuple(pod.labels.get(label) for label in constraint.match_label_keys)
-            groups = found[key, seen[key]]
-            group = groups.setdefault((pod.namespace, constraint, same), _Group(constraint, pod))
-            group.members.append(number)
-            seen[key] += 1
+        if not pod.spec.topology_spread:
+            continue
+        key = pod.namespace, id(pod.spec), id(pod.labels)
+        if key not in known:
+            known[key] = openings.spread(pod)
+        for constraint in dict.fromkeys(known[key]):
+            found[constraint].append(number)
     return found
 
 
-def _is_about(constraint: TopologySpreadConstraint, pod: Pod) -> bool:
-    return not constraint.error and constraint.selector.matches(pod.labels)
+class _Selected:
+    """Which of `pods` constraints select: of pods with equal labels it is asked once, if they have what is wanted."""
+
+    def __init__(self, pods: Sequence[Pod]) -> None:
+        self._alike = defaultdict[tuple[str, frozenset[tuple[str, str]]], list[int]](list)
+        known: dict[int, frozenset[tuple[str, str]]] = {}
+        for number, pod in enumerate(pods):
+            if not pod.is_terminating:
+                labels = known.setdefault(id(pod.labels), frozenset(pod.labels.items()))
+                self._alike[pod.namespace, labels].append(number)
+        self._in_namespace = defaultdict[str, list[frozenset[tuple[str, str]]]](list)
+        self._with_label = defaultdict[tuple[str, str, str], list[frozenset[tuple[str, str]]]](list)
+        for namespace, labels in self._alike:
+            self._in_namespace[namespace].append(labels)
+            for key, value in labels:
+                self._with_label[namespace, key, value].append(labels)
+
+    def by(self, constraint: SpreadConstraint) -> list[int]:
+        """The pods that count for a constraint, ascending."""
+        (namespace,), (selector,) = constraint.query.namespaces or ("",), constraint.query.selectors
+        wanted = [each for each in selector.requirements if each.operator == "In" and len(each.values) == 1]
+        candidates = self._in_namespace[namespace]
+        if wanted:
+            lists = (self._with_label[namespace, each.key, next(iter(each.values))] for each in wanted)
+            candidates = min(lists, key=len)
+        found = (labels for labels in candidates if constraint.query.covers(namespace, dict(labels)))
+        return sorted(number for labels in found for number in self._alike[namespace, labels])

@@ -22,9 +22,9 @@ from descheduler.planner.objectives.closed_nodes import ClosedNodes
 from descheduler.planner.objectives.cluster_objective import ClusterObjective
 from descheduler.planner.problem.cluster_problem import ClusterProblem
 
-__all__ = ["Asking", "Leaving", "MovesTogether"]
+__all__ = ["DEPENDS_ON_ORDER", "Asking", "Leaving", "MovesTogether"]
 
-_DEPENDS_ON_ORDER = (Reason.NO_LANDING, Reason.RETURNS_TO_SOURCE)
+DEPENDS_ON_ORDER = (Reason.NO_LANDING, Reason.RETURNS_TO_SOURCE)
 """Refusals of a bundle's pod that may be granted where it is asked for earlier: it has more nodes with room then."""
 
 
@@ -97,7 +97,7 @@ class Asking:
         else:
             refusal = self._first_refusal(group) if len(group.pods) > 1 else None
             if refusal is None:
-                return [each.pod for each in group.leaving if self._ask(each, waves).is_accepted]
+                return [each.pod for each in group.leaving if self.ask(each, waves).is_accepted]
             verdict = refusal[1]
         for pod in group.pods:
             self._evictor.keep(pod, verdict, self._objective.reason(pod))
@@ -111,19 +111,19 @@ class Asking:
         if self._objective.is_in_bundles:
             return self._against_bundle(group)
         if len(group.pods) == 1:
-            verdict = self._ask(group.leaving[0])
+            verdict = self.ask(group.leaving[0])
             return {} if verdict.is_accepted else {identity_of(group.pods[0]): verdict.message}
         refusal = self._first_refusal(group)
         if refusal is None:
             for each in group.leaving:
-                self._ask(each)
+                self.ask(each)
             return {}
         culprit, verdict = refusal
         return {identity_of(culprit): verdict.message}
 
     def _first_refusal(self, group: MovesTogether) -> tuple[Pod, Verdict] | None:
         with self._evictor.what_if():
-            answers = ((each.pod, self._ask(each)) for each in group.leaving)
+            answers = ((each.pod, self.ask(each)) for each in group.leaving)
             return next((answer for answer in answers if not answer[1].is_accepted), None)
 
     def _against_bundle(self, group: MovesTogether) -> dict[PodIdentity, str]:
@@ -146,7 +146,7 @@ class Asking:
                 asked = zip(order, nodes, strict=True)
                 return None, self._request([self._candidate(each, node, waves) for each, node in asked])
             refusals.append((culprit, verdict))
-            if verdict.reason not in _DEPENDS_ON_ORDER:
+            if verdict.reason not in DEPENDS_ON_ORDER:
                 break
         return refusals[0]
 
@@ -157,11 +157,11 @@ class Asking:
         """
         yield group.leaving
         if not group.chooses_nodes:
-            largest = sorted(group.leaving, key=lambda each: self._size(each.pod), reverse=True)
+            largest = sorted(group.leaving, key=lambda each: self.size_of(each.pod), reverse=True)
             if largest != group.leaving:
                 yield largest
 
-    def _size(self, pod: Pod) -> float:
+    def size_of(self, pod: Pod) -> float:
         """What the pod needs, as a share of the node that has most of the resource of which it needs most."""
         need = self._cluster.problem.need[self._cluster.number_of(pod)]
         return float((need / np.maximum(self._cluster.problem.capacity.max(axis=0), 1)).max())
@@ -175,19 +175,20 @@ class Asking:
         with self._evictor.what_if():
             for each in order:
                 nodes.append(self._evictor.predicted(*each).node)
-                verdict = self._ask(each)
+                verdict = self.ask(each)
                 if not verdict.is_accepted:
                     return each.pod, verdict, ()
             return None, gain(), nodes
 
-    def refusal_of(self, pods: Sequence[Pod]) -> tuple[Pod | None, Verdict]:
-        """What is said against `pods` leaving together where the scheduler chooses the nodes: see `AskTogether`."""
-        group = MovesTogether([], self._cluster, rooms=None)
-        group.leaving = [Leaving(pod) for pod in pods]
+    def refusal_of(self, group: MovesTogether) -> tuple[Pod | None, Verdict]:
+        """What is said against `group` as one bundle as things are booked, and the pod that has to stay: `AskTogether`.
+
+        Where that is granted in another order, the group has that one.
+        """
         with self._evictor.what_if():
             return self._ask_together(group)
 
-    def _ask(self, leaving: Leaving, waves: MoveWaves | None = None) -> Verdict:
+    def ask(self, leaving: Leaving, waves: MoveWaves | None = None) -> Verdict:
         """Asks for the eviction of a pod that lands where it does no harm; `waves` takes note of where."""
         landing = self._evictor.predicted(*leaving)
         harm = self._harm(leaving.pod, landing)

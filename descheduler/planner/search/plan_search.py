@@ -18,7 +18,7 @@ from descheduler.optimizer.problem import Problem
 from descheduler.optimizer.search import Ties
 from descheduler.optimizer.solving import SearchProgress, Solution, solve
 from descheduler.plan.goals import SearchEnd
-from descheduler.plan.moves import PodIdentity, identity_of
+from descheduler.plan.moves import PodIdentity
 from descheduler.planner.args import MigrationPlannerArgs
 from descheduler.planner.gpus.gpu_problem import with_gpus
 from descheduler.planner.objectives.closed_nodes import ClosedNodes
@@ -114,7 +114,10 @@ class PlanSearch:
         figure, cost = self._objective.bound_of(stated.prepare(problem).bound())
         fewest, self.least_evictions = self._fewest(problem, objective=stated)
         self.bound = figure, max(cost, cost_of_cheapest(problem, self.least_evictions))
-        self.stopping = stopping_limits(problem, fewest, partial(self._fewest, objective=stated))
+        # What drains nodes says of each what keeps it.
+        is_about_whole = self._objective.empties_nodes and not self._objective.says_why_each_is_left
+        whole_nodes = booked.nodes if is_about_whole else ()
+        self.stopping = stopping_limits(problem, fewest, partial(self._fewest, objective=stated), whole_nodes)
 
     def run(self, last: PlannedTargets) -> None:
         """Goes on until nothing is left to gain, or the limits are reached; begins with the `last` plan's targets.
@@ -220,7 +223,7 @@ class PlanSearch:
             if self._objective.is_planned_further:
                 trial = self._improve(trial, _MOST_EARLY_DROPS_IN_VAIN)
             found.append(trial)
-            refused = {**_still_refused(whole, trial), **trial.refused}
+            refused = {**whole.refused_beside(trial), **trial.refused}
             self._refusals.add(refused, trial)
             if not refused:
                 refused = self._poor(trial)
@@ -247,7 +250,7 @@ class PlanSearch:
         trials, rng, num_in_vain = self.trials_over(trial.cluster), np.random.default_rng(len(self.trials)), 0
         while num_in_vain < most_in_vain and not (self._budget.is_over or self._is_best(trial)):
             self._objective.stated_over(trial.cluster)
-            tried = trials.replanned(trial, _to_drop(trial, rng))
+            tried = trials.replanned(trial, trial.to_drop(rng))
             self._take(tried)
             known, found = (trial.figure, trial.cost), (tried.figure, tried.cost)
             num_in_vain = 0 if found < known else num_in_vain + 1
@@ -297,6 +300,7 @@ class PlanSearch:
                 by_whole_nodes=objective.empties_nodes,
                 may_go_on=self._asks_until(),
                 looks_at_devices=not objective.tells_gpus_apart,
+                holds_first=args.choose_nodes,
             ),
             weights=args.disruption_cost,
             counts=objective.counts_pod,
@@ -383,19 +387,3 @@ class _Stated:
     def prepared(self) -> PreparedObjective:
         """Its bound may take seconds."""
         return self.objective.prepare(self.problem)
-
-
-def _still_refused(whole: Trial, bettered: Trial) -> Mapping[PodIdentity, str]:
-    """What was refused of a whole plan and does not leave in the better one either: the next plan would repeat it."""
-    leaving = {identity_of(pod) for group in bettered.groups for pod in group.pods}
-    return {pod: text for pod, text in whole.refused.items() if pod not in leaving}
-
-
-def _to_drop(trial: Trial, rng: np.random.Generator) -> set[int]:
-    """Some of the trial's groups, those of many evictions more often."""
-    if not trial.groups:
-        return set()
-    number = int(rng.integers(1, max(2, len(trial.groups) // 3) + 1))
-    weight = np.array([len(group.pods) for group in trial.groups], dtype=np.float64)
-    number = min(number, len(weight))
-    return set(rng.choice(len(weight), size=number, replace=False, p=weight / weight.sum()).tolist())

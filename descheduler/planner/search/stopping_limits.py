@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -25,11 +25,13 @@ class StoppingLimits(NamedTuple):
     """`names` of limits without which a lower figure is possible, and what it needs then: `least_evictions`.
 
     `most_of_run` is how many evictions one run may make; None where the limits are of several kinds, or of nodes.
+    `too_many` says of a node that all pods leave at once of how many one of the limits keeps it, empty where none does.
     """
 
     names: Sequence[str]
     least_evictions: int
     most_of_run: int | None
+    too_many: str = ""
 
     @property
     def text(self) -> str:
@@ -49,7 +51,7 @@ class StoppingLimits(NamedTuple):
         text = f"the rest needs at least {counted(missing, 'more eviction')}"
         large = needs_more_than(self.most_of_run) if self.most_of_run else None
         if self.most_of_run is None or large is None:
-            return text
+            return f"{text}; {self.too_many}" if self.too_many else text
         if large:
             return f"{text}; {large}, more than {self.text} allows in a run"
         return f"{text} ({counted(-(-missing // self.most_of_run), 'more run')})"
@@ -63,11 +65,15 @@ def used_up(problem: Problem, num_evictions: int) -> str:
 
 
 def stopping_limits(
-    problem: Problem, figure: int, bound_of: Callable[[Problem], tuple[int, int]]
+    problem: Problem,
+    figure: int,
+    bound_of: Callable[[Problem], tuple[int, int]],
+    whole_nodes: Sequence[str] = (),
 ) -> StoppingLimits | None:
     """The named limits of `problem` that keep the least possible figure at `figure`; None where none does.
 
-    `bound_of` has (figure, evictions) of a problem, of which no plan has less.
+    `bound_of` has (figure, evictions) of a problem, of which no plan has less. Pods leave `whole_nodes`, which are the
+    names of the problem's nodes, all together; empty where they need not.
     """
     movable = np.flatnonzero(problem.evictable)
     binding = [rule for rule in problem.move_limits if _binding_names(rule, movable)] if figure else []
@@ -84,7 +90,8 @@ def stopping_limits(
     elif len(stopping) < len(binding):
         least = bound_of(_without(problem, stopping))[1]
     names = dict.fromkeys(text for rule in stopping for text in _shown(_binding_names(rule, movable)))
-    return StoppingLimits(list(names), least, _most_of_run(stopping))
+    too_many = (text for rule in stopping for text in _too_many(problem, rule, whole_nodes))
+    return StoppingLimits(list(names), least, _most_of_run(stopping), next(too_many, ""))
 
 
 def _binding_names(rule: MoveLimit, movable: Ints) -> Sequence[str]:
@@ -92,6 +99,18 @@ def _binding_names(rule: MoveLimit, movable: Ints) -> Sequence[str]:
     counts = rule.count(movable)
     binding = sorted(rule.binding(movable), key=lambda found: found[1] - counts[found[0]])
     return list(dict.fromkeys(rule.names[group] for group, _ in binding if rule.names and rule.names[group]))
+
+
+def _too_many(problem: Problem, rule: MoveLimit, nodes: Sequence[str]) -> Iterator[str]:
+    """The nodes with more pods of a group than the rule lets go, where all pods could leave otherwise."""
+    placed = problem.assignment != PENDING
+    stays = np.bincount(problem.assignment[placed & ~problem.evictable], minlength=problem.num_nodes) > 0
+    for group, most in rule.binding(np.flatnonzero(problem.evictable & placed)) if nodes else ():
+        counts = np.bincount(problem.assignment[placed & (rule.group == group)], minlength=problem.num_nodes)
+        for node in np.flatnonzero((counts > most) & ~stays).tolist():
+            if rule.names and rule.names[group] and nodes[node]:
+                pods = f"{counted(int(counts[node]), 'pod')} that count for {rule.names[group]}"
+                yield f"node {nodes[node]} has {pods}, more than may leave in a run"
 
 
 def _shown(names: Sequence[str]) -> Sequence[str]:

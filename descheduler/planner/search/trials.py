@@ -12,7 +12,7 @@ import numpy as np
 from descheduler.eviction.plugin_evictor import PluginEvictor
 from descheduler.model.held_room import HeldRoom
 from descheduler.model.pod import Pod
-from descheduler.model.verdict import ACCEPTED, Verdict
+from descheduler.model.verdict import Verdict
 from descheduler.optimizer.arrays import PENDING
 from descheduler.optimizer.limits import Budget
 from descheduler.optimizer.moves_left import MovesLeft
@@ -24,6 +24,7 @@ from descheduler.planner.objectives.cluster_objective import ClusterObjective
 from descheduler.planner.problem.cluster_problem import ClusterProblem
 from descheduler.planner.search.asking import Asking, MovesTogether
 from descheduler.planner.search.last_plan import PlannedTargets
+from descheduler.planner.search.leaving_nodes import LeavingNodes, LeavingTogether
 
 __all__ = ["Trial", "Trials"]
 
@@ -61,6 +62,20 @@ class Trial(NamedTuple):
         """How many pods leave."""
         return sum(len(group.pods) for group in self.groups)
 
+    def refused_beside(self, better: Trial) -> Mapping[PodIdentity, str]:
+        """What is refused here and does not leave in a `better` trial either: the next plan would repeat it."""
+        leaving = {identity_of(pod) for group in better.groups for pod in group.pods}
+        return {pod: text for pod, text in self.refused.items() if pod not in leaving}
+
+    def to_drop(self, rng: np.random.Generator) -> set[int]:
+        """Some of the groups, by number, those of many evictions more often."""
+        if not self.groups:
+            return set()
+        number = int(rng.integers(1, max(2, len(self.groups) // 3) + 1))
+        weight = np.array([len(group.pods) for group in self.groups], dtype=np.float64)
+        number = min(number, len(weight))
+        return set(rng.choice(len(weight), size=number, replace=False, p=weight / weight.sum()).tolist())
+
 
 class Trials:
     """Tries plans over `cluster` out.
@@ -87,6 +102,7 @@ class Trials:
         self._cluster = cluster
         self._chooses_nodes = chooses_nodes
         self._plan_further = plan_further
+        self._closed = closed
         self.asking = Asking(objective, evictor, cluster, most, is_disposable, closed)
 
     def groups(self, plan: Solution) -> list[MovesTogether]:
@@ -253,16 +269,17 @@ class Trials:
         allowed = (moves for moves in found if left.take(np.array([move.pod for move in moves])))
         return [MovesTogether([move], self._cluster, rooms=None) for moves in allowed for move in moves]
 
-    def refusal_of(self, pods: Sequence[Pod]) -> tuple[Pod | None, Verdict]:
-        """What is said against `pods` leaving together as things are booked: see `AskTogether`.
+    def together(self, pods: Sequence[Pod]) -> LeavingTogether:
+        """How `pods`, all of one node, leave together as things are booked, of which nothing is left."""
+        leaving = LeavingNodes(
+            self.asking, self._evictor, self._cluster, self._closed, chooses_nodes=self._chooses_nodes
+        )
+        return leaving.of(pods)
 
-        Where the plan chooses the nodes, nothing is said of nodes.
-        """
-        if not self._chooses_nodes:
-            return self.asking.refusal_of(pods)
-        with self._evictor.what_if():
-            answers = ((pod, self._evictor.request(pod)) for pod in pods)
-            return next((answer for answer in answers if not answer[1].is_accepted), (None, ACCEPTED))
+    def refusal_of(self, pods: Sequence[Pod]) -> tuple[Pod | None, Verdict, bool]:
+        """What is said against `pods` of one node leaving together as things are booked: see `AskTogether`."""
+        found = self.together(pods)
+        return found.pod, found.verdict, found.is_proven
 
     def useful(self, groups: Sequence[MovesTogether]) -> Sequence[MovesTogether]:
         """`groups` without those that are refused, and those that would leave in vain for want of others.

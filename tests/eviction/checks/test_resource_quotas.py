@@ -143,6 +143,34 @@ def test_reservations_count_for_no_quota_and_second_pods_do() -> None:
     assert surge_refusals(full, kind="StatefulSet", reservationProvider="koordinator") == []
 
 
+@pytest.mark.parametrize(
+    ("hard", "waves", "wanted"),
+    [
+        pytest.param(7, (1, 1), "", id="for all"),
+        pytest.param(6, (1, 1), "the second pods of 2 workloads of its bundle", id="for one of two"),
+        pytest.param(6, (1, 2), "", id="for one of two in waves of their own"),
+        pytest.param(5, (1, 2), "the second pod of its workload", id="for none"),
+    ],
+)
+def test_a_bundle_needs_room_for_the_second_pods_of_a_wave_at_once(
+    hard: int, waves: tuple[int, int], wanted: str
+) -> None:
+    names = ("one", "two")
+    pods = [
+        make_pod(name, namespace="shop", node="a", owners=[owner(f"ReplicaSet/{name}", group="apps/v1")], **_KOORD)
+        for name in names
+    ]
+    workloads = {f"replicaset-{name}": Workload("ReplicaSet", "shop", name, f"replicaset-{name}", 1) for name in names}
+    snapshot = make_snapshot(NODES, pods, quotas=(quota(pods=(5 * CPU, hard * CPU)),), workloads=workloads)
+    profiles = policy_with(singleReplicas="Surge", reservationProvider="koordinator").profiles
+    check = ResourceQuotaCheck(profiles, snapshot, SurgingPods(profiles, snapshot))
+    candidates = tuple(Candidate(pod, wave=wave) for pod, wave in zip(pods, waves, strict=True))
+
+    message = check.verdict(Bundle("p", "PodLifeTime", candidates)).message
+
+    assert (f"has no room for {wanted} (singleReplicas: Surge)" in message) if wanted else message == ""
+
+
 def test_a_second_pod_without_limits_is_charged_none() -> None:
     assert surge_refusals(quota(limits_cpu=(3 * CPU, 3 * CPU)), reservationProvider="koordinator") == []
 

@@ -284,16 +284,18 @@ class _Program:
     def _limit_skews(self, rule: MaxSkew) -> None:
         """Of groups that are even before: no domain gets so many more pods than another that they are not."""
         gains, assignment = self._gains(rule), self._problem.assignment
+        all_counts = rule.count(assignment)
+        is_free = self._ceilings.leaves & ~rule.holds_for(np.arange(len(assignment)))
         for group in sorted({group for group, _ in gains}):
             members = (rule.group == group) & (assignment >= 0)
-            counts = np.bincount(rule.domain[assignment[members]] + 1, minlength=rule.there.shape[1] + 1)[1:]
-            there = rule.there[group]
+            counts, there = all_counts[group], rule.there[group]
             if not there.any() or counts.max() - counts[there].min() > rule.skew[group]:
                 continue
             changes = [gains.get((group, domain), {}) for domain in range(len(counts))]
             small = [each.choice for each in self._all_leaving if members[each.pod] and self._is_small(each.pod)]
-            # Each pod of which it is open where it goes may leave the one domain for the other.
-            spare = int(rule.skew[group]) + 2 * int((members & self._is_unmodelled).sum())
+            num_unknown = int((members & (self._is_unmodelled | is_free)).sum())
+            # Each pod of which it is open where it goes, or that goes anywhere, may leave the one domain for the other.
+            spare = int(rule.skew[group]) + 2 * num_unknown
             for domain, other in permutations(range(len(counts)), 2):
                 if there[other]:
                     row = Counter(dict.fromkeys(small, -2))
