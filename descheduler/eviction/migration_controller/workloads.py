@@ -9,7 +9,6 @@ from __future__ import annotations
 from functools import cached_property
 
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.model.groups.volcano import VolcanoJob
 from descheduler.model.groups.workloads import Workload
 from descheduler.model.pod import Owner, Pod
 from descheduler.plan.recent_moves import WorkloadId
@@ -78,12 +77,12 @@ class Workloads:
     def unavailable(self, workload: Workload) -> frozenset[tuple[str, str]]:
         """Namespace and name of the pods of `workload` that have finished, are being deleted or are not ready.
 
-        The pods of all ReplicaSets of a Deployment count. Pods of a Job of Volcano that have succeeded are not away.
+        The pods of all ReplicaSets of a Deployment count. Of a Job of Volcano those that have succeeded do not.
         """
         known = self._unavailable.get(workload.uid)
         if known is None:
             uids = (workload.uid, *self._replica_sets.get(workload.uid, ()))
-            done = "Succeeded" if isinstance(workload, VolcanoJob) else ""
+            done = "Succeeded" if workload.succeeded_are_available else ""
             pods = (pod for uid in uids for pod in self._pods.get(uid, ()) if pod.phase != done)
             known = self._unavailable[workload.uid] = frozenset(
                 (pod.namespace, pod.name) for pod in pods if pod.is_terminal or pod.is_terminating or not pod.is_ready
@@ -92,7 +91,7 @@ class Workloads:
 
     def _find(self, controller: Owner) -> Workload | None:
         workload = self._snapshot.workloads.get(controller.uid) if can_look_up(controller) else None
-        if isinstance(workload, VolcanoJob) and not workload.are_replicas_known:
+        if workload is not None and not workload.are_replicas_known:
             return None
         deployment = None if workload is None else _deployment_of(workload)
         return workload if deployment is None else self._snapshot.workloads.get(deployment)

@@ -107,6 +107,11 @@ class VolcanoJob(Workload, frozen=True):
         """Whether each of its tasks states its replicas; tasks in old dumps do not."""
         return all(task.replicas is not None for task in self.tasks.values())
 
+    @property
+    def succeeded_are_available(self) -> bool:
+        """They are: a task of the job ends when its pods have succeeded."""
+        return True
+
     def action_on(self, event: str, task: str) -> str:
         """What an event of a pod of `task` makes of the job; empty where no policy is about it."""
         own = self.tasks.get(task)

@@ -91,6 +91,16 @@ class Workload(msgspec.Struct, frozen=True):
     job: JobFacts | None = None
     stateful_set: StatefulSetFacts | None = None
 
+    @property
+    def are_replicas_known(self) -> bool:
+        """Whether what was read of it says how many pods it has to have."""
+        return True
+
+    @property
+    def succeeded_are_available(self) -> bool:
+        """Whether pods that have succeeded are no unavailable ones: Koordinator takes those of all kinds for such."""
+        return False
+
 
 class PodRevision(msgspec.Struct, frozen=True):
     """A ControllerRevision: a template that a StatefulSet had, and may still make pods from.
