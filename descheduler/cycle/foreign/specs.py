@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from descheduler.cluster.kinds import KINDS
 from descheduler.cycle.foreign.plugins import METHODS, ForeignFactory
 from descheduler.model.node import Node
-from descheduler.policy.plugin import ArgsProblem, ExtensionPoint, Needs, PluginSpec
+from descheduler.policy.plugin import ArgsProblem, ExtensionPoint, Needs, PluginSpec, ReadSchedulerFile, SchedulerFile
 from descheduler.policy.plugin_faults import (
     Origin,
     PluginFault,
@@ -28,7 +28,6 @@ from descheduler.policy.plugin_faults import (
     origin_of,
     text_of,
 )
-from descheduler.policy.scheduler_files import ReadSchedulerFile, SchedulerFile
 
 __all__ = ["admit_spec", "guarded_spec"]
 

@@ -29,7 +29,7 @@ from descheduler.model.pod import Pod
 from descheduler.model.selection.labels import LabelSelector
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.placement.plugins.coscheduling.obstacles import MissingMembers
-from descheduler.placement.plugins.elastic_quota.admission import QuotaShortage
+from descheduler.placement.plugins.elastic_quota.quota_shortage import QuotaShortage
 from descheduler.plan.bundles import Bundle, Candidate
 from descheduler.plan.moves import Move
 from descheduler.policy.shared_args import compile_selector

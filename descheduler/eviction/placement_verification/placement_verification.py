@@ -19,8 +19,7 @@ from descheduler.model.kube_version import KubeVersion, KubeVersionError
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Verdict
 from descheduler.placement.schedulers.table import ASSUMED, SCHEDULERS
-from descheduler.policy.plugin import ArgsProblem, Needs
-from descheduler.policy.scheduler_files import ReadSchedulerFile, SchedulerFile
+from descheduler.policy.plugin import ArgsProblem, Needs, ReadSchedulerFile, SchedulerFile
 from descheduler.policy.shared_args import (
     Args,
     LabelSelectorArg,
