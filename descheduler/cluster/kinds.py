@@ -12,11 +12,11 @@ from typing import TypeAlias
 from descheduler.cluster.decoding import small_objects, storage_objects
 from descheduler.cluster.decoding.decode import node_decoder, pod_decoder
 from descheduler.cluster.decoding.koordinator.devices import decode_device
-from descheduler.cluster.decoding.koordinator.elastic_quotas import decode_elastic_quota
 from descheduler.cluster.decoding.koordinator.migration_jobs import decode_migration_job
 from descheduler.cluster.decoding.koordinator.node_metric import node_metric_decoder
 from descheduler.cluster.decoding.koordinator.node_topology import decode_node_topology
 from descheduler.cluster.decoding.koordinator.pod_groups import (
+    decode_elastic_quota,
     decode_kubernetes_pod_group,
     decode_pod_group,
     decode_scheduler_plugins_pod_group,

@@ -47,7 +47,7 @@ from descheduler.placement.schedulers.row import SchedulerRow
 from descheduler.placement.schedulers.schedulers import Schedulers
 from descheduler.placement.schedulers.table import SCHEDULERS
 from descheduler.placement.shadow.follower import Changes
-from descheduler.placement.shadow.placement_forms import PlacementForms
+from descheduler.placement.shadow.placement_class import PlacementForms
 from descheduler.placement.shadow.shadow_cluster import NO_NODE, ShadowCluster
 
 __all__ = ["LandingProver"]

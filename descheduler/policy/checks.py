@@ -10,7 +10,7 @@ import msgspec
 from descheduler.documents.decode import Decoder, Path
 from descheduler.documents.document import Document, TreeNode, find
 from descheduler.documents.problems import DocumentProblem, did_you_mean, shown
-from descheduler.policy.scheduler_files import ReadSchedulerFile, SchedulerFile, scheduler_file_reader
+from descheduler.policy.plugin import ReadSchedulerFile, SchedulerFile, scheduler_file_reader
 from descheduler.policy.shared_args import int_or_percent_fault
 from descheduler.policy.types import COMPATIBILITIES, Compatibility
 

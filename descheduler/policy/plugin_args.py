@@ -10,9 +10,8 @@ import msgspec
 from descheduler.documents.decode import Decoder, Path, Strictness
 from descheduler.documents.document import Document, TreeNode, find, member_text
 from descheduler.documents.problems import did_you_mean, shown
-from descheduler.policy.plugin import ArgsProblem, ExtensionPoint, PluginSpec, Registry
+from descheduler.policy.plugin import ArgsProblem, ExtensionPoint, PluginSpec, ReadSchedulerFile, Registry
 from descheduler.policy.plugin_packages import load_failure
-from descheduler.policy.scheduler_files import ReadSchedulerFile
 from descheduler.policy.shared_args import Args
 
 __all__ = [

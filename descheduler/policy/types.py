@@ -12,7 +12,7 @@ import msgspec
 from descheduler.documents.decode import Path
 from descheduler.documents.problems import DocumentProblem
 from descheduler.model.selection.labels import LabelSelector
-from descheduler.policy.scheduler_files import SchedulerFile
+from descheduler.policy.plugin import SchedulerFile
 from descheduler.policy.shared_args import LabelSelectorArg
 
 __all__ = [

@@ -23,8 +23,7 @@ from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Verdict
 from descheduler.placement.schedulers.table import ASSUMED, SCHEDULERS
 from descheduler.plan.bundles import Bundle, Candidate
-from descheduler.policy.plugin import ArgsProblem, Needs
-from descheduler.policy.scheduler_files import ReadSchedulerFile, SchedulerFile
+from descheduler.policy.plugin import ArgsProblem, Needs, ReadSchedulerFile, SchedulerFile
 from descheduler.policy.shared_args import Args, LabelSelectorArg, check_selector, one_of
 from descheduler.policy.types import Policy, Profile
 

@@ -91,14 +91,6 @@ class Unread(NamedTuple):
     choice: str = ""
 
 
-def _no_doubt(profile: SchedulerProfile) -> str:
-    return ""
-
-
-def _cautious(profile: SchedulerProfile) -> Interactions:
-    return CAUTIOUS
-
-
 class Reading(Protocol):
     """Who reads of a cluster what it says: a row of a table."""
 
@@ -139,12 +131,12 @@ class SchedulingPlugin(PluginSettings, frozen=True, kw_only=True):
     plugin: Callable[[ShadowCluster, SchedulerProfile], Plugin] | None = None
     score: Callable[[ShadowCluster, SchedulerProfile], ScorePlugin] | None = None
     about: About = About()
-    interactions: Callable[[SchedulerProfile], Interactions] = _cautious
+    interactions: Callable[[SchedulerProfile], Interactions] = lambda profile: CAUTIOUS
     explain: Explain | None = None
     explain_shortage: Callable[[RefusedNode, AbstractSet[str]], Iterator[str]] | None = None
     preempts: bool = False
     is_modelled: bool = True
-    doubt: Callable[[SchedulerProfile], str] = _no_doubt
+    doubt: Callable[[SchedulerProfile], str] = lambda profile: ""
     unread: Callable[[SchedulerProfile, Snapshot], Unread] | None = None
     compares: Compares | None = None
     prefers: Callable[[SchedulerProfile], Preference] | None = None

@@ -24,8 +24,7 @@ from descheduler.placement.replacements.replacement import Replacement, Replacem
 from descheduler.placement.schedulers.schedulers import Schedulers
 from descheduler.placement.shadow.follower import WhatIf
 from descheduler.placement.shadow.node_masks import BoolMask
-from descheduler.placement.shadow.placement_class import PlacementClass
-from descheduler.placement.shadow.placement_forms import PlacementForms
+from descheduler.placement.shadow.placement_class import PlacementClass, PlacementForms
 from descheduler.placement.shadow.shadow_cluster import Company, ShadowCluster
 
 __all__ = ["Booking", "CandidateMaker", "Considered", "Decision", "LandingCandidate", "evicted_before"]

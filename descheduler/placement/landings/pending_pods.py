@@ -20,8 +20,7 @@ from descheduler.placement.landings.pending_groups import Competitor, DoubtfulPo
 from descheduler.placement.schedulers.schedulers import Schedulers
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.node_table import PODS_ROW, Demand
-from descheduler.placement.shadow.placement_class import PlacementClass
-from descheduler.placement.shadow.placement_forms import PlacementForms
+from descheduler.placement.shadow.placement_class import PlacementClass, PlacementForms
 from descheduler.placement.shadow.shadow_cluster import Cycle, Placed, ShadowCluster
 
 __all__ = ["PendingPods"]

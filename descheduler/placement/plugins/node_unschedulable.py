@@ -14,7 +14,7 @@ from descheduler.placement.framework.extension_points import PASS, PreFilterResu
 from descheduler.placement.framework.obstacle import Code, Obstacle, ObstacleReason
 from descheduler.placement.framework.refused_node import RefusedNode
 from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin, own_node
-from descheduler.placement.shadow.placement_forms import honoured_tolerations
+from descheduler.placement.shadow.placement_class import honoured_tolerations
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 
 __all__ = ["NodeUnschedulable"]

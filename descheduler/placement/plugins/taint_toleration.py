@@ -19,8 +19,7 @@ from descheduler.placement.framework.refused_node import RefusedNode
 from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin, own_node
 from descheduler.placement.plugins.helper.scores import NormalizedScores
 from descheduler.placement.shadow.node_masks import BoolMask, TaintSets, hard_taints
-from descheduler.placement.shadow.placement_class import PlacementClass
-from descheduler.placement.shadow.placement_forms import honoured_tolerations
+from descheduler.placement.shadow.placement_class import PlacementClass, honoured_tolerations
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 
 __all__ = ["ROW", "TaintToleration", "TaintTolerationScore", "taint_text"]

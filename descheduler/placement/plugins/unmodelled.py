@@ -99,13 +99,9 @@ class SchedulingHintSection(Args, frozen=True):
     max_hint_nodes: WithoutEffect[int | None] = None
 
 
-def _read_nothing(block: ArgsBlock, section: Args) -> None:
-    del block, section
-
-
 SCHEDULING_HINT = SchedulingPlugin(
     points=frozenset({"pre_filter"}),
-    args=ArgsKind(SchedulingHintSection, _read_nothing),
+    args=ArgsKind(SchedulingHintSection, lambda block, section: None),
     interactions=own_node,
     is_modelled=False,
     about=About(check="Tries the nodes first that another program names for a pod. Not modelled."),

@@ -57,10 +57,6 @@ class Replacement(msgspec.Struct, frozen=True, gc=False):
     barred: str = ""
 
 
-def _as_it_is(pod: Pod) -> Pod:
-    return pod
-
-
 class ReplacementMaker:
     """Makes the replacements of one snapshot's pods; `now` is the time of it, None where unknown.
 
@@ -71,7 +67,7 @@ class ReplacementMaker:
     """
 
     def __init__(
-        self, snapshot: Snapshot, now: datetime | None = None, renew: Callable[[Pod], Pod] = _as_it_is
+        self, snapshot: Snapshot, now: datetime | None = None, renew: Callable[[Pod], Pod] = lambda pod: pod
     ) -> None:
         self._snapshot, self._renew = snapshot, renew
         self.owners = Owners(snapshot, now)

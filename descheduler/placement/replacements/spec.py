@@ -25,7 +25,7 @@ from descheduler.model.requests import (
 from descheduler.model.selection.affinity import Affinity, NodeSelectorTerm, PodAffinityTerm
 from descheduler.model.selection.labels import LabelSelector, Requirement
 from descheduler.model.selection.taints import Toleration
-from descheduler.placement.shadow.placement_forms import PER_POD_LABELS
+from descheduler.placement.shadow.placement_class import PER_POD_LABELS
 
 __all__ = [
     "NO_DEFAULTS",

@@ -20,9 +20,8 @@ from descheduler.placement.configuration.kube_scheduler.configuration import (
     default_configuration,
 )
 from descheduler.placement.configuration.kube_scheduler.plugin_args import PluginSettings
-from descheduler.placement.schedulers.kube_scheduler import ROW as KUBE_SCHEDULER
 from descheduler.placement.schedulers.row import SchedulerRow
-from descheduler.placement.schedulers.table import SCHEDULERS
+from descheduler.placement.schedulers.table import KUBE_SCHEDULER, SCHEDULERS
 
 __all__ = ["load_configuration", "read_configuration", "release_problem", "with_profiles_for", "with_releases"]
 

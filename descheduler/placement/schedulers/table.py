@@ -3,15 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from descheduler.placement.schedulers import koord_scheduler, kube_scheduler, volcano
+from descheduler.documents.document import Document
+from descheduler.model.kube_version import KubeVersion
+from descheduler.placement.schedulers import koord_scheduler, volcano
 from descheduler.placement.schedulers.row import SchedulerRow
 
-__all__ = ["ALWAYS_ASSUMED", "ASSUMED", "SCHEDULERS"]
+if TYPE_CHECKING:
+    from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerConfiguration
+    from descheduler.placement.configuration.kube_scheduler.plugin_args import PluginSettings
 
-SCHEDULERS: Mapping[str, SchedulerRow] = {
-    row.name: row for row in (kube_scheduler.ROW, koord_scheduler.ROW, volcano.ROW)
-}
+__all__ = ["ALWAYS_ASSUMED", "ASSUMED", "KUBE_SCHEDULER", "SCHEDULERS"]
+
+
+def _read(
+    document: Document,
+    version: KubeVersion,
+    plugins: Mapping[str, PluginSettings],
+    made_of: Mapping[str, KubeVersion],
+) -> SchedulerConfiguration:
+    from descheduler.placement.configuration.kube_scheduler.configuration import scheduler_configuration
+
+    return scheduler_configuration(document, version=version, plugins=plugins, made_of=made_of)
+
+
+KUBE_SCHEDULER = SchedulerRow(name="default-scheduler", document_kind="KubeSchedulerConfiguration", read=_read)
+"""kube-scheduler, by the name of its only profile as it comes. A document may name its profiles otherwise."""
+
+SCHEDULERS: Mapping[str, SchedulerRow] = {row.name: row for row in (KUBE_SCHEDULER, koord_scheduler.ROW, volcano.ROW)}
 """By the name that pods give. A document sets up further ones that are made of kube-scheduler."""
 
 ASSUMED = tuple(name for name, row in SCHEDULERS.items() if row.is_assumed and row.model is None)

@@ -11,8 +11,7 @@ from descheduler.model.groups.volcano import GROUP_NAME_ANNOTATION
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.volcano import VolcanoConfiguration
 from descheduler.placement.framework.scheduler_model import EvictedFor
-from descheduler.placement.shadow.placement_class import PlacementClass
-from descheduler.placement.shadow.placement_forms import PlacementForms
+from descheduler.placement.shadow.placement_class import PlacementClass, PlacementForms
 from descheduler.placement.shadow.shadow_cluster import NO_NODE, Company, ShadowCluster
 from descheduler.placement.volcano.actions import enqueue, preempt, reclaim
 from descheduler.placement.volcano.jobs import Job, Phase, Status, Task, status_of

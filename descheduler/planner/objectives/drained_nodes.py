@@ -15,8 +15,7 @@ from descheduler.model.text.printable import printable
 from descheduler.placement.plugins.helper.node_selector_words import requirement_text
 from descheduler.planner.args import MigrationPlannerArgs
 from descheduler.planner.objective_args import DrainNodesArgs
-from descheduler.policy.plugin import ArgsProblem
-from descheduler.policy.scheduler_files import ReadSchedulerFile, SchedulerFile
+from descheduler.policy.plugin import ArgsProblem, ReadSchedulerFile, SchedulerFile
 from descheduler.policy.shared_args import compile_selector
 
 __all__ = ["NamedNode", "cordoned_nodes", "file_problems", "named_nodes", "selected_nodes", "unmatched_text"]

@@ -27,7 +27,7 @@ from descheduler.placement.landings.pending_pods import PendingPods
 from descheduler.placement.plugins.table import PLUGINS
 from descheduler.placement.schedulers.koord_scheduler import koord_profile
 from descheduler.placement.schedulers.schedulers import Schedulers
-from descheduler.placement.shadow.placement_forms import PlacementForms
+from descheduler.placement.shadow.placement_class import PlacementForms
 from descheduler.placement.shadow.shadow_cluster import Company, ShadowCluster
 
 __all__ = ["check"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from descheduler.placement.shadow.placement_forms import PlacementForms
+from descheduler.placement.shadow.placement_class import PlacementForms
 from tests.builders import make_pod, make_snapshot, required_anti_affinity
 
 

@@ -59,10 +59,6 @@ class ArgsBlock(msgspec.Struct, frozen=True):
             self.fail(path, f"{shown(text)} is not one of {', '.join(known)}{did_you_mean(text, known)}")
 
 
-def _nothing_shown(args: object) -> Mapping[str, object]:
-    return {}
-
-
 class ArgsKind(msgspec.Struct, Generic[ArgsType], frozen=True):
     """The arguments of one plugin.
 
@@ -75,7 +71,7 @@ class ArgsKind(msgspec.Struct, Generic[ArgsType], frozen=True):
     section: type[msgspec.Struct]
     read: Callable[[ArgsBlock, Any], ArgsType | None]
     in_use: type[ArgsType] | None = None
-    shown: Callable[[ArgsType], Mapping[str, object]] = _nothing_shown
+    shown: Callable[[ArgsType], Mapping[str, object]] = lambda args: {}
     ignoring: Callable[[ArgsType, frozenset[str]], ArgsType] | None = None
 
 

@@ -122,28 +122,29 @@ def _swallowed(
     return otherwise()
 
 
-def _before_pre_filter(guard: ForeignPlugin, method: Method, cycle: Cycle) -> object:
-    return _tried(guard, lambda: method(cycle), lambda _: answers.checked_cycle(cycle), None)
+def _repeated(check: Method, otherwise: object = None) -> Method:
+    """The guard of a method that is asked in a step that is repeated after a fault."""
+
+    def ask(guard: ForeignPlugin, method: Method, *asked: object) -> object:
+        return _tried(guard, lambda: method(*asked), lambda found: check(guard, found, *asked), otherwise)
+
+    return ask
 
 
-def _pre_enqueue(guard: ForeignPlugin, method: Method, cycle: Cycle) -> object:
-    return _tried(guard, lambda: method(cycle), lambda found: _obstacle_of(guard, found, "pre_enqueue()"), None)
+def _once(check: Method, otherwise: Callable[[ForeignPlugin], object]) -> Method:
+    """The guard of a method that is asked in a step that goes on after a fault."""
+
+    def ask(guard: ForeignPlugin, method: Method, *asked: object) -> object:
+        return _swallowed(
+            guard, lambda: method(*asked), lambda found: check(guard, found, *asked), lambda: otherwise(guard)
+        )
+
+    return ask
 
 
-def _pre_filter(guard: ForeignPlugin, method: Method, cycle: Cycle) -> object:
-    def check(answer: object) -> PreFilterResult:
-        answers.checked_cycle(cycle)
-        return answers.checked_pre_filter(answer, guard.name, cycle)
-
-    return _tried(guard, lambda: method(cycle), check, SKIP)
-
-
-def _filter(guard: ForeignPlugin, method: Method, cycle: Cycle) -> object:
-    return _tried(guard, lambda: method(cycle), lambda bits: answers.checked_bits(bits, cycle), None)
-
-
-def _filter_reservation(guard: ForeignPlugin, method: Method, *asked: object) -> object:
-    return _tried(guard, lambda: method(*asked), lambda found: bool(is_of(found, int, "filter_reservation()")), True)
+def _checked_pre_filter(guard: ForeignPlugin, found: object, cycle: Cycle) -> PreFilterResult:
+    answers.checked_cycle(cycle)
+    return answers.checked_pre_filter(found, guard.name, cycle)
 
 
 def _score_reservations(
@@ -160,14 +161,11 @@ def _score_reservations(
     return _tried(guard, lambda: method(cycle, node, reservations), check, [0] * len(reservations))
 
 
-def _obstacle(guard: ForeignPlugin, method: Method, cycle: Cycle, node: int, bits: int) -> object:
-    def check(found: object) -> Obstacle:
-        obstacle = _obstacle_of(guard, found, "obstacle()")
-        if obstacle is None:
-            raise WrongAnswer("obstacle() is None for a node that filter() refuses")
-        return obstacle
-
-    return _swallowed(guard, lambda: method(cycle, node, bits), check, lambda: guard.undecided)
+def _checked_obstacle(guard: ForeignPlugin, found: object, *asked: object) -> Obstacle:
+    obstacle = _obstacle_of(guard, found, "obstacle()")
+    if obstacle is None:
+        raise WrongAnswer("obstacle() is None for a node that filter() refuses")
+    return obstacle
 
 
 def _score(guard: ForeignPlugin, method: Method, cycle: Cycle, feasible: BoolMask) -> object:
@@ -196,36 +194,14 @@ def _raw(guard: ForeignPlugin, raw: Callable[[], object], final: NDArray[np.int6
     return answer if isinstance(answer, np.ndarray) else final
 
 
-def _unit_of(guard: ForeignPlugin, method: Method, pod: object) -> object:
-    return _swallowed(guard, lambda: method(pod), lambda unit: text_of(unit, "unit_of()"), lambda: "")
+def _may_be_obstacle(what: str) -> Method:
+    """The guard of a method that gives an obstacle or None."""
+    return _once(lambda guard, found, *asked: _obstacle_of(guard, found, what), lambda guard: guard.undecided)
 
 
-def _holds_back(guard: ForeignPlugin, method: Method, pods: object) -> object:
-    check = partial(_obstacle_of, guard, what="holds_back()")
-    return _swallowed(guard, lambda: method(pods), check, lambda: guard.undecided)
-
-
-def _permit(guard: ForeignPlugin, method: Method, cycle: Cycle, node: int) -> object:
-    check = partial(_obstacle_of, guard, what="permit()")
-    return _swallowed(guard, lambda: method(cycle, node), check, lambda: guard.undecided)
-
-
-def _may_preempt(guard: ForeignPlugin, method: Method, pod: object, other: object) -> object:
-    return _swallowed(
-        guard, lambda: method(pod, other), lambda found: bool(is_of(found, int, "may_preempt()")), lambda: False
-    )
-
-
-def _pre_bind(guard: ForeignPlugin, method: Method, cycle: Cycle, node: int) -> object:
-    return _conditions(guard, lambda: method(cycle, node), "pre_bind()")
-
-
-def _before_start(guard: ForeignPlugin, method: Method, cycle: Cycle, node: int) -> object:
-    return _conditions(guard, lambda: method(cycle, node), "before_start()")
-
-
-def _conditions(guard: ForeignPlugin, ask: Callable[[], object], what: str) -> object:
-    return _swallowed(guard, ask, lambda found: answers.checked_sentences(found, what), lambda: (_words(guard),))
+def _conditions(what: str) -> Method:
+    """The guard of a method that gives sentences; that it fails is one."""
+    return _once(lambda guard, found, *asked: answers.checked_sentences(found, what), lambda guard: (_words(guard),))
 
 
 def _patch(guard: ForeignPlugin, method: Method, cycle: Cycle, node: int, takings: Takings) -> object:
@@ -247,21 +223,21 @@ def _words(guard: ForeignPlugin) -> str:
     return str(guard.trouble.fault)
 
 
-_GUARDS: dict[str, Callable[..., object]] = {
-    "pre_enqueue": _pre_enqueue,
-    "before_pre_filter": _before_pre_filter,
-    "pre_filter": _pre_filter,
-    "filter": _filter,
-    "obstacle": _obstacle,
-    "filter_reservation": _filter_reservation,
+_GUARDS: Mapping[str, Method] = {
+    "pre_enqueue": _repeated(lambda guard, found, cycle: _obstacle_of(guard, found, "pre_enqueue()")),
+    "before_pre_filter": _repeated(lambda guard, found, cycle: answers.checked_cycle(cycle)),
+    "pre_filter": _repeated(_checked_pre_filter, SKIP),
+    "filter": _repeated(lambda guard, bits, cycle: answers.checked_bits(bits, cycle)),
+    "obstacle": _once(_checked_obstacle, lambda guard: guard.undecided),
+    "filter_reservation": _repeated(lambda guard, found, *asked: bool(is_of(found, int, "filter_reservation()")), True),
     "score_reservations": _score_reservations,
     "score": _score,
-    "permit": _permit,
-    "unit_of": _unit_of,
-    "holds_back": _holds_back,
-    "pre_bind": _pre_bind,
+    "permit": _may_be_obstacle("permit()"),
+    "unit_of": _once(lambda guard, unit, pod: text_of(unit, "unit_of()"), lambda guard: ""),
+    "holds_back": _may_be_obstacle("holds_back()"),
+    "pre_bind": _conditions("pre_bind()"),
     "patch": _patch,
-    "before_start": _before_start,
-    "may_preempt": _may_preempt,
+    "before_start": _conditions("before_start()"),
+    "may_preempt": _once(lambda guard, found, *asked: bool(is_of(found, int, "may_preempt()")), lambda guard: False),
 }
 """The methods that a plugin may have, and how each is asked."""

@@ -83,12 +83,8 @@ def _is_shareable_npu(asked: Amounts) -> bool:
     return asked[_SHARED] <= 1 and asked.get(_NPU_DVPP, 0) <= WHOLE
 
 
-def _always(asked: Amounts) -> bool:
-    return True
-
-
 _COMBINATIONS: Mapping[frozenset[str], Callable[[Amounts], bool]] = {
-    **{frozenset({name}): _always for name in (*_VENDORS, _KOORDINATOR_GPU, _FPGA, _RDMA)},
+    **{frozenset({name}): lambda asked: True for name in (*_VENDORS, _KOORDINATOR_GPU, _FPGA, _RDMA)},
     **{
         frozenset(names): _are_percentages
         for names in (

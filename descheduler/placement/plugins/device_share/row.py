@@ -16,10 +16,8 @@ from descheduler.model.koordinator.devices import DEVICE_TYPES, GPU, Amounts
 from descheduler.model.pod import Pod
 from descheduler.model.requests import ResourceList
 from descheduler.model.text.amounts import short_amounts_text
-from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.interactions import (
     GatheredPods,
-    Interactions,
     Meeting,
     OnOwnNode,
     meeting_each_other,
@@ -122,20 +120,12 @@ def _asks(pod: Pod) -> bool:
         return True
 
 
-def _interactions(profile: SchedulerProfile) -> Interactions:
-    return _DeviceInteractions()
-
-
 def _without_devices(pod: Pod) -> Pod:
     """`pod` without the note of devices that another one was given."""
     if DEVICES_ALLOCATED_ANNOTATION not in pod.annotations:
         return pod
     kept = {key: value for key, value in pod.annotations.items() if key != DEVICES_ALLOCATED_ANNOTATION}
     return replace(pod, annotations=kept)
-
-
-def _preference(profile: SchedulerProfile) -> Preference:
-    return Preference(prefers_idle_parts=profile.args.of(DeviceShareArgs).strategy == "LeastAllocated")
 
 
 def explain_devices(refused: RefusedNode, obstacle: Obstacle) -> Iterator[str]:
@@ -203,9 +193,11 @@ ROW = SchedulingPlugin(
     points=frozenset({"pre_filter", "filter", "pre_score", "score", "reserve", "pre_bind"}),
     prepared_for=frozenset({"filter"}),
     args=ARGS,
-    interactions=_interactions,
+    interactions=lambda profile: _DeviceInteractions(),
     compares=Compares.PARTS,
-    prefers=_preference,
+    prefers=lambda profile: Preference(
+        prefers_idle_parts=profile.args.of(DeviceShareArgs).strategy == "LeastAllocated"
+    ),
     parts=GpuParts,
     renews=_without_devices,
     explain=explain_devices,

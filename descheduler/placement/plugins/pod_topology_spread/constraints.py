@@ -21,7 +21,7 @@ from descheduler.model.selection.labels import EVERYTHING, NOTHING, LabelSelecto
 from descheduler.placement.configuration.kube_scheduler.plugin_args import ArgsBlock, ArgsKind
 from descheduler.placement.framework.extension_points import CountedDomains, SpreadConstraint
 from descheduler.placement.shadow.node_masks import BoolMask
-from descheduler.placement.shadow.placement_forms import honoured_tolerations
+from descheduler.placement.shadow.placement_class import honoured_tolerations
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 from descheduler.placement.shadow.tally.pod_tally import PodQuery
 from descheduler.placement.shadow.topology import Topology

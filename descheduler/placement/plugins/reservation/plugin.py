@@ -26,7 +26,7 @@ from descheduler.placement.framework.matched_reservations import (
     restore_reservations,
 )
 from descheduler.placement.framework.obstacle import Code, Obstacle, ObstacleReason, Said
-from descheduler.placement.plugins.reservation.fit import fit_on_node
+from descheduler.placement.plugins.reservation.fit import OperatingPods, fit_on_node, pre_allocations
 from descheduler.placement.plugins.reservation.holdings import HeldReservation, Holdings
 from descheduler.placement.plugins.reservation.ledgers import (
     RESERVATION,
@@ -37,7 +37,6 @@ from descheduler.placement.plugins.reservation.ledgers import (
 )
 from descheduler.placement.plugins.reservation.pod_protocol import AFFINITY_ANNOTATION, request_of
 from descheduler.placement.plugins.reservation.sights import Sights
-from descheduler.placement.plugins.reservation.unmodelled import OperatingPods, pre_allocations
 from descheduler.placement.shadow.shadow_cluster import NO_NODE, Cycle, ShadowCluster, Takings, taken_from
 
 __all__ = ["ReservationPlugin", "ReservationReason", "UnreadableReservation"]

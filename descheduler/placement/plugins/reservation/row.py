@@ -23,7 +23,7 @@ from descheduler.placement.framework.extension_points import Scores
 from descheduler.placement.framework.obstacle import Obstacle
 from descheduler.placement.framework.refused_node import RefusedNode
 from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin
-from descheduler.placement.plugins.reservation.fit import score
+from descheduler.placement.plugins.reservation.fit import OPERATING_OWNERS_ANNOTATION, score
 from descheduler.placement.plugins.reservation.holdings import Holdings
 from descheduler.placement.plugins.reservation.ledgers import RESERVATION, CycleState, state_of
 from descheduler.placement.plugins.reservation.plugin import ReservationPlugin, ReservationReason
@@ -32,7 +32,6 @@ from descheduler.placement.plugins.reservation.pod_protocol import (
     EXACT_MATCH_ANNOTATION,
     OwnerMatch,
 )
-from descheduler.placement.plugins.reservation.unmodelled import OPERATING_OWNERS_ANNOTATION
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.placement_class import Mark
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from descheduler.cluster.decoding.koordinator.elastic_quotas import decode_elastic_quota
+from descheduler.cluster.decoding.koordinator.pod_groups import decode_elastic_quota
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.koordinator.elastic_quota import QUOTA_DOMAIN, ElasticQuota
 from descheduler.model.node import Node

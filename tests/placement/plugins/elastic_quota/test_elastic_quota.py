@@ -14,8 +14,8 @@ from descheduler.placement.framework.interactions import BY_REQUESTS
 from descheduler.placement.framework.obstacle import Code
 from descheduler.placement.framework.scheduler import Scheduler
 from descheduler.placement.landings.landing import LandingVerdict
-from descheduler.placement.plugins.elastic_quota.admission import QuotaLimit, QuotaShortage
 from descheduler.placement.plugins.elastic_quota.elastic_quota import ElasticQuotaPlugin as Plugin
+from descheduler.placement.plugins.elastic_quota.quota_shortage import QuotaLimit, QuotaShortage
 from descheduler.placement.plugins.table import PLUGINS
 from descheduler.placement.prover import LandingProver
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
