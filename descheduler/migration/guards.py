@@ -256,7 +256,6 @@ class _NotReadyNodes:
 
     def why(self, start: Health, now: Health) -> str:
         """As Guard."""
-        del start
         if now.num_not_ready <= _most_of(self.most, now.num_nodes):
             return ""
         return (

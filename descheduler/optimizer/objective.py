@@ -150,12 +150,10 @@ class PreparedObjective(Guide, Protocol):
 
     def annealing(self, placement: Arrangement, rng: np.random.Generator) -> Annealer | None:
         """An annealing of the placement; None where single moves and swaps do not better it step by step."""
-        del placement, rng
         return None
 
     def vary(self, placement: Arrangement, rng: np.random.Generator, budget: Budget) -> bool:
         """Betters the placement by a search of its own until `budget` is over; False where there is no such search."""
-        del placement, rng, budget
         return False
 
     def neighbourhood(self, placement: Arrangement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:

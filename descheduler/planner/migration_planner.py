@@ -71,7 +71,6 @@ class MigrationPlanner:
 
     def selects_again(self, pod: Pod, arrival: Pod, after: ClusterView) -> str:
         """Nothing: each objective judges by itself what a move gains."""
-        del pod, arrival, after
         return ""
 
     def about_pending(self, pod: Pod) -> str:

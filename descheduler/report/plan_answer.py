@@ -177,7 +177,6 @@ def _sentences(answer: PlanAnswer) -> Iterator[str]:
 
 
 def _pod(plan: Plan, type_name: str, name: str) -> _Asked:
-    del plan, type_name
     silence = "no plugin selected it, or it was not in the cluster; descheduler explain without --plan says which"
     return _of_pods(silence, lambda pod: _is_called(name, pod.namespace, pod.name))
 
@@ -187,7 +186,6 @@ def _of_pods(silence: str, is_pod: Callable[[PodReference], bool]) -> _Asked:
 
 
 def _node(plan: Plan, type_name: str, name: str) -> _Asked:
-    del plan, type_name
     silence = "no pod of it was selected, and no replacement pod is expected on it"
     return _Asked(silence, lambda request: _node_of(request) == name, node=name)
 
@@ -197,7 +195,6 @@ def _node_of(request: _Request) -> str:
 
 
 def _plugin(plan: Plan, type_name: str, name: str) -> _Asked:
-    del plan, type_name
     return _Asked("the policy of the plan does not enable it", lambda request: request.plugin == name, plugin=name)
 
 
@@ -212,7 +209,6 @@ def _group(plan: Plan, type_name: str, name: str) -> _Asked:
 
 
 def _budget(plan: Plan, type_name: str, name: str) -> _Asked:
-    del type_name
     workloads = [each for each in plan.workloads if any(_is_called(name, each.namespace, b.name) for b in each.budgets)]
     pods = {pod for each in workloads for pod in each.pods}
 

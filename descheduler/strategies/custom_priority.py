@@ -119,7 +119,6 @@ class CustomPriority:
 
     def selects_again(self, pod: Pod, arrival: Pod, after: ClusterView) -> str:
         """The level of the node, unless it is a later one than that of `pod`: that is a gain, the last one or not."""
-        del after
         level, left = (self._level_by_node.get(each.node_name) for each in (arrival, pod))
         if level is None or left is None or self._levels.index(level) > self._levels.index(left):
             return ""

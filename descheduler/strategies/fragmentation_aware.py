@@ -107,7 +107,6 @@ class FragmentationAware:
 
     def selects_again(self, pod: Pod, arrival: Pod, after: ClusterView) -> str:
         """The imbalance of the node with the pod, when that is too high and falls enough without it."""
-        del pod
         if arrival.node_name not in self._balances or self._looked_at.why_not(arrival):
             return ""
         node, args = after.nodes[arrival.node_name], self._args

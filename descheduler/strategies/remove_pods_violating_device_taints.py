@@ -153,7 +153,6 @@ class RemovePodsViolatingDeviceTaints:
 
         Other claims get devices anew: perhaps the same ones where the scheduler does not see the taints.
         """
-        del after
         claims = self._claims.of(pod)
         named = {each.claim_name for each in arrival.spec.resource_claims}
         direct = [claim for claim in claims if claim.name in named]

@@ -70,7 +70,6 @@ class RemovePodsViolatingInterPodAntiAffinity:
 
     def selects_again(self, pod: Pod, arrival: Pod, after: ClusterView) -> str:
         """With which pod it conflicts there; the scheduler looks at namespaces and topology labels in another way."""
-        del after
         if self._conflicts is None or self._looked_at.why_not(arrival):
             return ""
         conflict = self._conflicts.find_moved(arrival, pod)

@@ -107,7 +107,6 @@ class RemovePodsViolatingNodeAffinity:
 
     def selects_again(self, pod: Pod, arrival: Pod, after: ClusterView) -> str:
         """How the node violates the same kind of affinity; a better node counts also when it is full."""
-        del pod, after
         is_selected = not (self._looked_at.why_not(arrival) or self._enforced.why_not(arrival))
         return self._enforced.reason(arrival) if is_selected else ""
 

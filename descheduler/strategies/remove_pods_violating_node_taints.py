@@ -82,7 +82,6 @@ class RemovePodsViolatingNodeTaints:
 
     def selects_again(self, pod: Pod, arrival: Pod, after: ClusterView) -> str:
         """Which taint the pod does not tolerate there. One of effect `PreferNoSchedule` is better than `NoSchedule`."""
-        del after
         if arrival.node_name not in self._taints or self._selection.why_not(arrival):
             return ""
         is_better = self._is_kept_off(pod) and not self._is_kept_off(arrival)

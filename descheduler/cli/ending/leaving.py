@@ -156,7 +156,6 @@ def end_search_on_interrupt(watch: Watch) -> Iterator[None]:
     handled = [number for number in _SIGNALS if previous[number] is not signal.SIG_IGN]
 
     def handle(number: int, frame: FrameType | None) -> None:
-        del frame
         if not watch.ends_search(number):
             signal.signal(number, previous[signal.Signals(number)])
             signal.raise_signal(number)

@@ -109,7 +109,6 @@ class _PlannedPods(PodByPod):
 
     def may_go(self, candidate: Candidate, bundle: Bundle) -> Verdict:
         """Whether the plan has the pod."""
-        del bundle
         if candidate.pod.uid in self._uids:
             return ACCEPTED
         message = f"pod {candidate.pod.key} would have to leave too, which is not in the plan"

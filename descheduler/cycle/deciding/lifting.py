@@ -75,7 +75,6 @@ class WorkBound(PodByPod):
 
     def may_go(self, candidate: Candidate, bundle: Bundle) -> Verdict:
         """Whether there is work left to be done."""
-        del candidate, bundle
         return ACCEPTED if self._landings.num_judged < self._most_judged else _ENOUGH
 
 

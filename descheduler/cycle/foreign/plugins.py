@@ -178,12 +178,10 @@ class _RefusesAll:
 
     def filter(self, pod: Pod) -> Verdict:
         """A refusal."""
-        del pod
         return self._refusal
 
     def pre_eviction_filter(self, pod: Pod) -> Verdict:
         """A refusal."""
-        del pod
         return self._refusal
 
 

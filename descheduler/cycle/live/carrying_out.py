@@ -153,7 +153,6 @@ class Carrier(msgspec.Struct, frozen=True):
 
     def _note_effect(self, path: str) -> None:
         """Has the watch know that pods may have been evicted: what makes them leave has a client of its own."""
-        del path
         self.watch.has_effects = True
 
 

@@ -219,12 +219,10 @@ class BudgetCheck(PodByPod):
 
     def take(self, candidate: Candidate, bundle: Bundle) -> Undo:
         """Charges the budget of the pod."""
-        del bundle
         return self._charge(candidate.pod)
 
     def allowances(self, profile_index: int) -> Sequence[Allowance]:
         """What is left of every budget."""
-        del profile_index
         return (self._ledger.allowance(),)
 
     def adopt(self, moves: Sequence[Move]) -> None:

@@ -25,7 +25,6 @@ class KnownAnswerCheck(PodByPod):
 
     def may_go(self, candidate: Candidate, bundle: Bundle) -> Verdict:
         """What the API would answer."""
-        del bundle
         pod = candidate.pod
         namespace = self._namespaces.get(pod.namespace)
         if namespace is not None and namespace.is_terminating:
@@ -42,6 +41,5 @@ class StoredPodCheck(PodByPod):
 
     def may_go(self, candidate: Candidate, bundle: Bundle) -> Verdict:
         """Whether the pod has a UID."""
-        del bundle
         pod = candidate.pod
         return ACCEPTED if pod.uid else refuse(Reason.MISSING_UID, f"pod {pod.key} is missing UID", pod.key)

@@ -109,7 +109,6 @@ class EvictionCounters(msgspec.Struct):
         return self.limits.at(limit, pod.node_name, pod.namespace)
 
     def _left(self, limit: LimitReached, pod: Pod) -> int:
-        del pod
         return limit.value - self._num(limit)
 
     def _add(self, pod: Pod, number: int) -> None:
@@ -135,17 +134,14 @@ class LimitCheck(PodByPod):
 
     def may_go(self, candidate: Candidate, bundle: Bundle) -> Verdict:
         """Whether one more eviction stays within the limits. One that another controller has begun counts already."""
-        del bundle
         return ACCEPTED if self._background.have_begun(candidate.pod) else self.counters.verdict(candidate.pod)
 
     def take(self, candidate: Candidate, bundle: Bundle) -> Undo:
         """Counts the eviction."""
-        del bundle
         return NOTHING_DONE if self._background.have_begun(candidate.pod) else self._count(candidate.pod)
 
     def allowances(self, profile_index: int) -> Sequence[Allowance]:
         """What is left of the limits of the run."""
-        del profile_index
         return self.counters.allowances()
 
     def adopt(self, moves: Sequence[Move]) -> None:

@@ -69,7 +69,6 @@ class MoveHistoryCheck(PodByPod):
 
     def take(self, candidate: Candidate, bundle: Bundle) -> Undo:
         """Counts the move, of whichever profile."""
-        del bundle
         return self._count(candidate.pod)
 
     def adopt(self, moves: Sequence[Move]) -> None:

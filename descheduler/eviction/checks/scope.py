@@ -61,5 +61,4 @@ class ScopeCheck(PodByPod):
 
     def may_go(self, candidate: Candidate, bundle: Bundle) -> Verdict:
         """Whether the run may move the pod."""
-        del bundle
         return self._scope.verdict(candidate.pod)

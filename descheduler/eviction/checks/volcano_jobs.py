@@ -155,7 +155,6 @@ class JobBudgetCheck(VerifiedCheck):
 
     def take(self, candidate: Candidate, bundle: Bundle) -> Undo:
         """Counts a running pod of a job."""
-        del bundle
         return self._charge(candidate.pod)
 
     def adopt(self, moves: Sequence[Move]) -> None:

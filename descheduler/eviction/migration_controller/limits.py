@@ -82,7 +82,6 @@ class MigrationLimits:
                 yield allowance_by_pod(key_of, left, divided, always(f"{name} ({limit})"))
 
     def _left_globally(self, key: str, pod: Pod) -> int:
-        del key
         return share_of(self._args.max_migrating_globally or 0, self._pods.total) - self._migrating.others(pod)
 
     def _left_on_node(self, node: str, pod: Pod) -> int:

@@ -97,7 +97,6 @@ class TimeWindowCheck(PodByPod):
 
     def may_go(self, candidate: Candidate, bundle: Bundle) -> Verdict:
         """Whether the profile may evict now."""
-        del candidate
         return self._verdicts[bundle.profile_index] if self._verdicts else ACCEPTED
 
 

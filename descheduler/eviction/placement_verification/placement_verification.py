@@ -186,12 +186,10 @@ class PlacementVerification:
 
     def filter(self, pod: Pod) -> Verdict:
         """Every pod passes."""
-        del pod
         return ACCEPTED
 
     def pre_eviction_filter(self, pod: Pod) -> Verdict:
         """Every pod passes."""
-        del pod
         return ACCEPTED
 
 

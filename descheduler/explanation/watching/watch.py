@@ -78,7 +78,6 @@ class RunWitness:
     @contextmanager
     def plugin_run(self, profile: str, plugin: str, operation: Operation) -> Iterator[None]:
         """Notes whose turn it is, as a PluginObserver."""
-        del plugin, operation
         self._profile = profile
         yield
 

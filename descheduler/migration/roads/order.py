@@ -64,12 +64,10 @@ class AsPlanned:
 
     def is_ready(self, task: EvictionTask) -> bool:
         """Always."""
-        del task
         return True
 
     def why_stays(self, task: EvictionTask) -> str:
         """Nothing."""
-        del task
         return ""
 
     def remove(self, task: EvictionTask) -> None:

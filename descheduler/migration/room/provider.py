@@ -69,12 +69,10 @@ class NoRooms:
 
     def hold(self, job: MigrationJob, now: datetime) -> str:
         """Raises CannotHold."""
-        del job, now
         raise CannotHold("reservationProvider is none, which holds no room; use mode EvictDirectly")
 
     def look(self, job: MigrationJob, now: datetime) -> tuple[Room, Pod | None]:
         """There is none."""
-        del job, now
         return ABSENT, None
 
     def release(self, job: MigrationJob) -> None:
@@ -82,5 +80,4 @@ class NoRooms:
 
     def sweep(self, jobs: KnownJobs) -> Swept:
         """Nothing is ever left."""
-        del jobs
         return Swept()

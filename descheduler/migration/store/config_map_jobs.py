@@ -46,7 +46,6 @@ class ConfigMapJobs:
 
     def fail_broken(self, are_ours: Callable[[], bool]) -> tuple[str, ...]:
         """None: jobs of users are PodMigrationJobs."""
-        del are_ours
         return ()
 
     def found(self) -> FoundJobs:

@@ -119,7 +119,6 @@ class MemoryJobs:
 
     def fail_broken(self, are_ours: Callable[[], bool]) -> tuple[str, ...]:
         """None can be broken."""
-        del are_ours
         return ()
 
     def found(self) -> FoundJobs:

@@ -147,7 +147,6 @@ class BalanceUtilizationObjective(ClusterObjective):
     def remarks(self, against: Mapping[PodIdentity, str]) -> Sequence[str]:
         """Nodes over their target that all pods that can be evicted do not bring under it, each with the cause; targets
         without effect."""
-        del against
         texts = (self._why_stuck(name) for name in sorted(self._over())[:_MOST_EXAMINED])
         return (*islice(filter(None, texts), _MOST_NAMED), *self._without_effect())
 

@@ -82,7 +82,6 @@ class ClusterObjective(ABC):
 
     def zone_of(self, node: str) -> str:
         """What nodes have in common from which pods leave in one wave; the same for all if not overridden."""
-        del node
         return ""
 
     def choose_nodes(self) -> None:
@@ -121,7 +120,6 @@ class ClusterObjective(ABC):
 
     def counts_pod(self, pod: Pod) -> bool:
         """Whether a pod on a node is one of those that the plan moves, or that have to stay; all if not overridden."""
-        del pod
         return True
 
     def asked_later(self, node: str) -> float:
@@ -129,7 +127,6 @@ class ClusterObjective(ABC):
 
         Infinity where no plan moves pods from the node: they are not asked about.
         """
-        del node
         return 0.0
 
     @abstractmethod
@@ -150,7 +147,6 @@ class ClusterObjective(ABC):
 
     def promising(self, cluster: ClusterProblem, problem: Problem) -> Problem:
         """`problem` over `cluster` without moves that the scheduler makes useless; as it is if not overridden."""
-        del cluster
         return problem
 
     @abstractmethod
@@ -162,7 +158,6 @@ class ClusterObjective(ABC):
 
         The moves of such a plan are in the order in which they are to be asked for.
         """
-        del cluster, budget, seed
         return plan
 
     def relaxed_over(self, cluster: ClusterProblem) -> tuple[Problem, Objective] | None:
@@ -170,7 +165,6 @@ class ClusterObjective(ABC):
 
         None where that says nothing about a plan, as by default.
         """
-        del cluster
         return None
 
     @abstractmethod
@@ -179,7 +173,6 @@ class ClusterObjective(ABC):
 
     def served_by(self, pod: Pod) -> Sequence[Pod]:
         """The pending pods that the eviction of `pod` makes room for; none if not overridden."""
-        del pod
         return ()
 
     @abstractmethod
@@ -210,7 +203,6 @@ class ClusterObjective(ABC):
 
     def obstacle_of(self, pod: Pod) -> str:
         """What is in the way of room for a pending pod; empty where that is not known."""
-        del pod
         return ""
 
     @abstractmethod
@@ -219,12 +211,10 @@ class ClusterObjective(ABC):
 
     def why_no_room(self, pod: Pod) -> str:
         """Why no room is looked for for a pending pod that the objective is for; empty where it is for no such pod."""
-        del pod
         return ""
 
     def why_unselected(self, pod: Pod) -> str:
         """Why a pod without a node is none of those that the objective is for; empty where it is for no such pods."""
-        del pod
         return ""
 
     def needs_more_than(self, most: int) -> str | None:
@@ -232,12 +222,10 @@ class ClusterObjective(ABC):
 
         Empty where nothing does, None where that is unknown, as by default.
         """
-        del most
         return None
 
     def is_in_vain(self, pod: Pod) -> bool:
         """Whether what `pod` leaves for is not reached although it leaves, as things are booked; never by default."""
-        del pod
         return False
 
     def groups(self, moves: Sequence[Reassignment]) -> Sequence[Sequence[Reassignment]]:
@@ -249,7 +237,6 @@ class ClusterObjective(ABC):
 
     def rooms(self, moves: Sequence[Reassignment]) -> Mapping[Reassignment, tuple[HeldRoom, ...]]:
         """Room that is held for pods of `moves`, a group, by the move after which it is there; none by default."""
-        del moves
         return {}
 
     def parts(self, cluster: ClusterProblem, moves: Sequence[Reassignment]) -> Iterable[Part]:
@@ -258,17 +245,14 @@ class ClusterObjective(ABC):
 
     def gain_of(self, moves: Sequence[Reassignment]) -> Callable[[], Verdict]:
         """What says, once a whole group of moves is granted, whether it is of use; asked for before they are."""
-        del moves
         return lambda: ACCEPTED
 
     def give_up(self, groups: Sequence[Sequence[Reassignment]]) -> int | None:
         """Which of `groups`, none of which is granted, is left out so that others may be; None where none helps."""
-        del groups
         return None
 
     def split(self, moves: Sequence[Reassignment]) -> Sequence[Sequence[Reassignment]]:
         """Parts of a group, which are asked for where the whole is refused; none by default."""
-        del moves
         return ()
 
     def substitutes(
@@ -279,7 +263,6 @@ class ClusterObjective(ABC):
         Of pods of the problem that `may_leave`, with those together that are of use only together. Their target is
         PENDING: the scheduler chooses it.
         """
-        del moves, may_leave
         return ()
 
     def text_of(self, number: int) -> str:
@@ -306,7 +289,6 @@ class ClusterObjective(ABC):
 
         `against` has what was said against pods of plans that were tried out.
         """
-        del against, ask
         return ()
 
     def remarks(self, against: Mapping[PodIdentity, str]) -> Sequence[str]:
@@ -314,5 +296,4 @@ class ClusterObjective(ABC):
 
         `against` has what was said against pods of plans that were tried out.
         """
-        del against
         return ()

@@ -258,7 +258,6 @@ class ConsolidateNodesObjective(ClusterObjective):
 
     def remarks(self, against: Mapping[PodIdentity, str]) -> Sequence[str]:
         """Which nodes have no price, and which targets are of resources that no node has."""
-        del against
         return self._faults
 
     def _unknown_resources(self, most: Mapping[str, float]) -> Iterator[str]:

@@ -118,7 +118,6 @@ class DrainNodesObjective(ConsolidateNodesObjective):
 
     def harm(self, pod: Pod, node: str) -> Verdict:
         """That the node is to be drained, too."""
-        del pod
         return self._closed.harm(node)
 
     def groups(self, moves: Sequence[Reassignment]) -> Sequence[Sequence[Reassignment]]:
@@ -132,7 +131,6 @@ class DrainNodesObjective(ConsolidateNodesObjective):
 
     def obstacles(self, against: Mapping[PodIdentity, str]) -> str:
         """Nothing: `blocked_nodes` say of each node what is in the way."""
-        del against
         return ""
 
     def blocked_nodes(self, against: Mapping[PodIdentity, str], ask: AskTogether) -> Sequence[BlockedNode]:
@@ -159,7 +157,6 @@ class DrainNodesObjective(ConsolidateNodesObjective):
 
     def remarks(self, against: Mapping[PodIdentity, str]) -> Sequence[str]:
         """The nodes that no plugin processes, and names and a selector without a node."""
-        del against
         return tuple(filter(None, (*self._unprocessed_texts(), self._unmatched, self._missing_text)))
 
     def _unprocessed_texts(self) -> Iterator[str]:
@@ -251,7 +248,6 @@ class DrainNodesObjective(ConsolidateNodesObjective):
 
     def _opened(self, moves: Sequence[Reassignment]) -> frozenset[str]:
         """None: nodes that are not to be drained count nothing, with pods or without."""
-        del moves
         return frozenset()
 
     def _used(self) -> frozenset[str]:

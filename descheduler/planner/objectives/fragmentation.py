@@ -34,7 +34,6 @@ class Fragmentation(ClusterObjective):
 
     def harm(self, pod: Pod, node: str) -> Verdict:
         """Nothing by itself: what is left is asked once the moves are granted that gain together."""
-        del pod, node
         return ACCEPTED
 
     def gain_of(self, moves: Sequence[Reassignment]) -> Callable[[], Verdict]:

@@ -152,7 +152,6 @@ class MakeRoomObjective(ClusterObjective):
 
     def remarks(self, against: Mapping[PodIdentity, str]) -> Sequence[str]:
         """Why no room helps pods; how many need none, and of how many that is unknown; which names select no pod."""
-        del against
         beside = self._beside()
         found = [f"{counted(number, 'more pod')} {text}" for number, text in beside[:1]]
         found += [f"{number:,} more {text}" for number, text in beside[1:]]
@@ -259,7 +258,6 @@ class MakeRoomObjective(ClusterObjective):
 
     def harm(self, pod: Pod, node: str) -> Verdict:
         """Nothing by itself: whether the room is left for the pending pods is asked once all are granted."""
-        del pod, node
         return ACCEPTED
 
     def obstacles(self, against: Mapping[PodIdentity, str]) -> str:
@@ -267,7 +265,6 @@ class MakeRoomObjective(ClusterObjective):
 
         What is said against pods is of no help: that others would still be pending.
         """
-        del against
         owners = {pod.controller.uid if pod.controller else pod.key: pod for pod in reversed(self.pending())}
         found = ((pod, self._obstacles.of(pod)) for pod in islice(reversed(owners.values()), _MOST_NAMED))
         return "; ".join(f"pod {pod.key}: {text}" for pod, text in found if text)

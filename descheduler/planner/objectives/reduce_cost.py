@@ -127,7 +127,6 @@ class ReduceCostObjective(ClusterObjective):
 
     def remarks(self, against: Mapping[PodIdentity, str]) -> Sequence[str]:
         """Which nodes have no price."""
-        del against
         return self._cost_faults
 
     def why_not(self, pod: Pod) -> str:

@@ -82,7 +82,6 @@ class LowNodeLoad:
 
     def selects_again(self, pod: Pod, arrival: Pod, after: ClusterView) -> str:
         """Nothing: room below the high thresholds of underutilized nodes is what bounds the plugin, run after run."""
-        del pod, arrival, after
         return ""
 
     def _remembered(self) -> Detectors:

@@ -172,7 +172,6 @@ class RemovePodsViolatingNodeReservation:
 
     def selects_again(self, pod: Pod, arrival: Pod, after: ClusterView) -> str:
         """The part of a reservation that the pod occupies there."""
-        del pod
         node = after.nodes[arrival.node_name]
         if node.reservation is None or Selection(self._looked_at()).why_not(arrival):
             return ""

@@ -138,7 +138,6 @@ class RevokePodsOverElasticQuota:
 
     def selects_again(self, pod: Pod, arrival: Pod, after: ClusterView) -> str:
         """What its quota uses: the pod takes what the other has left, under a scheduler that does not check quotas."""
-        del pod, after
         quota = None if self._review is None else self._overused.get(self._review.quota_of(arrival))
         return "" if quota is None or not is_preemptible(arrival) else _reason(quota)
 

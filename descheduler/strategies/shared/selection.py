@@ -83,7 +83,6 @@ class SelectedByState:
 
     def selects_again(self, pod: Pod, arrival: Pod, after: ClusterView) -> str:
         """Nothing: the state of a new pod is another one."""
-        del pod, arrival, after
         return ""
 
 
