@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from descheduler.model.pod import Pod, PodSpec
+from descheduler.placement.shadow.roles import implements
 
 __all__ = ["ChoosyFollower", "Follower", "Followers", "Tells", "concern_of"]
 
@@ -50,7 +51,7 @@ class Tells(NamedTuple):
 
 def concern_of(follower: Follower) -> Callable[[Pod], bool]:
     """Which pods `follower` is told of."""
-    if not isinstance(follower, ChoosyFollower):
+    if not implements(follower, ChoosyFollower):
         return lambda _: True
     concerns = follower.concerns
     return lambda pod: bool(pod.claim_names or pod.ephemeral_volumes) or concerns(pod.spec)
