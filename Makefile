@@ -53,14 +53,14 @@ test: setup ## Run the tests that are short.
 	$(BIN)/python -m pytest -n auto --dist loadgroup --without-long $(PYTEST_ARGS)
 
 test-long: setup ## Run the tests that are long, of series a part.
-	$(BIN)/python -m pytest -n logical --dist loadgroup -m "long and not rest" $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n auto --dist loadgroup -m "long and not rest" $(PYTEST_ARGS)
 
 test-all: test ## Run all tests and the rest of the series.
 	$(BIN)/python -m pytest -n auto --dist loadgroup -m "long or rest" $(PYTEST_ARGS)
 
 e2e: setup ## Run the tests on a real control plane, which Go builds once.
 	$(BIN)/python -m tests.e2e.binaries
-	$(BIN)/python -m pytest tests/e2e -m e2e -n 2 --dist loadfile $(PYTEST_ARGS)
+	$(BIN)/python -m pytest tests/e2e -m e2e -n 4 --dist loadfile $(PYTEST_ARGS)
 
 e2e-peers: setup ## The same with Koordinator, Volcano and the upstream descheduler.
 	$(BIN)/python -m tests.e2e.binaries --peers

@@ -43,11 +43,9 @@ def pytest_configure() -> None:
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """With `auto` one worker more than there are cores, for many tests wait for processes and servers. With `logical`
-    one for each core: searches are limited by time, too.
-    """
-    return len(os.sched_getaffinity(0)) + int(config.option.numprocesses == "auto")
+def pytest_xdist_auto_num_workers() -> int:
+    """One worker more than there are cores, for many tests wait for processes, servers and deadlines."""
+    return len(os.sched_getaffinity(0)) + 1
 
 
 @pytest.hookimpl(wrapper=True)

@@ -33,7 +33,7 @@ COMPONENTS = CRONJOB / "components"
 CHART = CRONJOB / "chart"
 
 
-class _StrictLoader(yaml.SafeLoader):
+class _StrictLoader(yaml.CSafeLoader):
     """Refuses what the API server's decoder refuses too: a key that stands twice in one map."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:

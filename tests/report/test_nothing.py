@@ -14,7 +14,8 @@ from descheduler.report.tables.plan_table import plan_table
 from descheduler.report.tables.table_style import TableStyle
 from tests.builders import make_node, make_pod
 from tests.report.decided_cycles import OLD, make_test_plan, pod_life_time_policy
-from tests.strategies.quiet_worlds import QUIET, World
+from tests.strategies.decided_worlds import World
+from tests.strategies.quiet_worlds import QUIET
 
 
 @pytest.mark.parametrize(("world", "why"), [pytest.param(*case, id=name) for name, case in QUIET.items()])

@@ -2,19 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from functools import cache
-from typing import Any
-
 from descheduler.cycle.plugins import REGISTRY
-from descheduler.model.koordinator.node_metric import NodeMetric
-from descheduler.model.node import Node
-from descheduler.model.pod import Pod
-from descheduler.plan.decisions import Decisions
-from descheduler.plan.facts import PluginFacts
 from tests.builders import (
-    Object,
     container_status,
     make_node,
     make_pod,
@@ -22,35 +11,17 @@ from tests.builders import (
     required_anti_affinity,
     required_node_affinity,
 )
+from tests.strategies.decided_worlds import AT_ONCE, LEVELS, LOAD, LOADS, PLANNED, World, used
 from tests.strategies.node_utilization.worlds import pods_on, small_node
-from tests.strategies.runs import run_plugin
-from tests.worlds.node_metrics import make_node_metric, metrics_by_node
 
-__all__ = ["LEVELS", "LOAD", "NODES", "PLANNED", "QUIET", "STRATEGIES", "World"]
+__all__ = ["QUIET", "STRATEGIES"]
 
 STRATEGIES = {name for name, spec in REGISTRY.items() if spec.extension_points & {"deschedule", "balance"}}
 """The plugins that evict."""
 
-NODES = [make_node("a", labels={"zone": "1"}), make_node("b", labels={"zone": "2"})]
 REQUIRED = {"nodeAffinityType": ["requiredDuringSchedulingIgnoredDuringExecution"]}
 PREFERRED = {"nodeAffinityType": ["preferredDuringSchedulingIgnoredDuringExecution"]}
-LOAD = {"thresholds": {"cpu": 20}, "targetThresholds": {"cpu": 70}}
 RESERVING = [make_node("a", annotations={"node.koordinator.sh/reservation": '{"resources": {"cpu": "1"}}'})]
-LEVELS = {
-    "evictionOrder": [
-        {"name": "on-demand", "nodeSelector": {"matchLabels": {"zone": "1"}}},
-        {"name": "spot", "nodeSelector": {"matchLabels": {"zone": "2"}}},
-    ]
-}
-AT_ONCE = {"anomalyCondition": {"consecutiveAbnormalities": 1}}
-LOADS = {"lowThresholds": {"cpu": 20}, "highThresholds": {"cpu": 70}}
-
-
-def used(node: str, cpu: str, **facts: Any) -> NodeMetric:
-    """A NodeMetric whose system uses so much of the 4 cores."""
-    return make_node_metric(node, system={"cpu": cpu}, **facts)
-
-
 SPREAD = [
     {
         "maxSkew": 2,
@@ -59,36 +30,6 @@ SPREAD = [
         "labelSelector": {"matchLabels": {"app": "web"}},
     }
 ]
-
-
-@dataclass(frozen=True, eq=False)
-class World:
-    """A plugin, its arguments, and a cluster in which it selects nothing; it is decided once."""
-
-    plugin: str
-    pods: Sequence[Pod]
-    args: Object = field(default_factory=dict)
-    nodes: Sequence[Node] = tuple(NODES)
-    metrics: Sequence[NodeMetric] = ()
-
-    def decisions(self) -> Decisions:
-        """What is decided when the plugin runs alone, in profile `p`."""
-        return _decided(self)
-
-    def facts(self) -> PluginFacts:
-        """What the plugin saw."""
-        return self.decisions().facts["p", self.plugin]
-
-
-@cache
-def _decided(world: World) -> Decisions:
-    metrics = metrics_by_node(world.metrics)
-    return run_plugin(world.plugin, world.nodes, world.pods, args=world.args, node_metrics=metrics)
-
-
-PLANNED: Object = {"objectives": [{"balanceUtilization": {"targetThresholds": {"cpu": 70}}}]}
-"""A node is to be at 70 % of its CPU at most."""
-
 QUIET: dict[str, tuple[World, str]] = {
     "pods are too young": (
         World("PodLifeTime", [make_pod("p", age=10800)], {"maxPodLifeTimeSeconds": 86400}),

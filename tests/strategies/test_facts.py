@@ -6,8 +6,9 @@ import pytest
 
 from descheduler.plan.facts import NearestValue, NodeClasses, PluginFacts
 from tests.builders import make_pod
+from tests.strategies.decided_worlds import LOAD, NODES, World
 from tests.strategies.node_utilization.worlds import pods_on, small_node
-from tests.strategies.quiet_worlds import LOAD, NODES, QUIET, STRATEGIES, World
+from tests.strategies.quiet_worlds import QUIET, STRATEGIES
 from tests.strategies.runs import run_plugin
 
 

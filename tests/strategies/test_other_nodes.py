@@ -6,7 +6,7 @@ import pytest
 
 from tests.builders import Object, node_object, pod_object
 from tests.explanation.questions import pod_explanation, policy_of
-from tests.strategies.quiet_worlds import LEVELS
+from tests.strategies.decided_worlds import LEVELS
 from tests.strategies.runs import policy_with
 
 

@@ -7,7 +7,8 @@ import pytest
 from descheduler.report.plan.making import make_plan
 from descheduler.telemetry.log_lines import log_plan
 from tests.report.decided_cycles import make_test_plan
-from tests.strategies.quiet_worlds import QUIET, World
+from tests.strategies.decided_worlds import World
+from tests.strategies.quiet_worlds import QUIET
 
 
 def logged(caplog: pytest.LogCaptureFixture, world: World) -> list[tuple[str, dict[str, object]]]:

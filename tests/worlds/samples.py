@@ -6,110 +6,22 @@ from collections.abc import Mapping
 
 from tests.builders import Object, ago
 from tests.cluster.dumps.full_devices import device_objects
+from tests.worlds.sampled_pods import (
+    AMOUNTS,
+    ANNOTATIONS,
+    CONDITION,
+    CONTAINER_STATUS,
+    DOMAIN,
+    OWNER,
+    POD_SPEC,
+    SELECTOR,
+    TEMPLATE,
+    TERM,
+)
 
 __all__ = ["SAMPLES"]
-
 _KOORDINATOR = "scheduling.koordinator.sh/v1alpha1"
-_D = "scheduling.koordinator.sh/"
-_G = "gang.scheduling.koordinator.sh/"
 _Q = "quota.scheduling.koordinator.sh/"
-_CONDITION = {"type": "Ready", "status": "True", "reason": "r", "message": "m", "lastTransitionTime": ago(90)}
-_SELECTOR = {"matchLabels": {"app": "odd"}, "matchExpressions": [{"key": "a", "operator": "In", "values": ["b"]}]}
-_TERM = {
-    "matchExpressions": [{"key": "zone", "operator": "NotIn", "values": ["z"]}],
-    "matchFields": [{"key": "metadata.name", "operator": "In", "values": ["free"]}],
-}
-_AMOUNTS = {"cpu": "100m", "memory": "1Mi", "example.com/gpu": "1"}
-_POD_TERM = {"labelSelector": _SELECTOR, "namespaceSelector": _SELECTOR, "namespaces": ["odd"], "topologyKey": "zone"}
-_POD_TERMS = {
-    "requiredDuringSchedulingIgnoredDuringExecution": [_POD_TERM],
-    "preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 5, "podAffinityTerm": _POD_TERM}],
-}
-_POD_SPEC: Object = {
-    "nodeName": "free",
-    "schedulerName": "koord-scheduler",
-    "priority": 100,
-    "priorityClassName": "odd",
-    "runtimeClassName": "odd",
-    "preemptionPolicy": "Never",
-    "terminationGracePeriodSeconds": 30,
-    "restartPolicy": "Always",
-    "hostNetwork": False,
-    "overhead": {"cpu": "10m"},
-    "nodeSelector": {"zone": "a"},
-    "schedulingGates": [{"name": "g"}],
-    "affinity": {
-        "nodeAffinity": {
-            "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [_TERM]},
-            "preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 1, "preference": _TERM}],
-        },
-        "podAffinity": _POD_TERMS,
-        "podAntiAffinity": _POD_TERMS,
-    },
-    "tolerations": [
-        {"key": "k", "operator": "Exists", "value": "", "effect": "NoExecute", "tolerationSeconds": 300},
-        {"key": "gone", "operator": "Equal", "value": "soon"},
-    ],
-    "topologySpreadConstraints": [
-        {
-            "maxSkew": 1,
-            "minDomains": 1,
-            "topologyKey": "zone",
-            "whenUnsatisfiable": "DoNotSchedule",
-            "labelSelector": _SELECTOR,
-            "matchLabelKeys": ["app"],
-            "nodeAffinityPolicy": "Honor",
-            "nodeTaintsPolicy": "Honor",
-        }
-    ],
-    "volumes": [
-        {"name": "a", "persistentVolumeClaim": {"claimName": "odd"}},
-        {"name": "b", "emptyDir": {"medium": "Memory", "sizeLimit": "1Mi"}},
-        {"name": "c", "csi": {"driver": "d"}},
-        {"name": "d", "ephemeral": {"volumeClaimTemplate": {"spec": {"storageClassName": "odd"}}}},
-    ],
-    "resourceClaims": [{"name": "c", "resourceClaimName": "c"}],
-    "resources": {"requests": {"cpu": "200m"}},
-    "initContainers": [{"name": "i", "image": "i", "restartPolicy": "Always", "resources": {"requests": _AMOUNTS}}],
-    "containers": [
-        {
-            "name": "c",
-            "image": "app:1",
-            "resources": {"requests": _AMOUNTS, "limits": _AMOUNTS},
-            "ports": [{"containerPort": 80, "hostPort": 80, "hostIP": "10.0.0.1", "protocol": "TCP"}],
-        }
-    ],
-}
-_STATUS = {
-    "name": "c",
-    "ready": True,
-    "restartCount": 1,
-    "state": {"waiting": {"reason": "CrashLoopBackOff"}},
-    "lastState": {"terminated": {"reason": "Error", "exitCode": 1}},
-    "allocatedResources": _AMOUNTS,
-    "resources": {"requests": _AMOUNTS},
-}
-_ANNOTATIONS = {
-    f"{_D}device-allocated": '{"gpu": [{"minor": 0, "resources": {"koordinator.sh/gpu-core": "50"}}]}',
-    f"{_D}reservation-allocated": '{"name": "odd", "uid": "odd"}',
-    f"{_D}reservation-affinity": '{"name": "odd"}',
-    f"{_D}numa-topology-spec": '{"numaTopologyPolicy": "Restricted"}',
-    f"{_D}device-allocate-hint": '{"gpu": {"allocateStrategy": "ApplyForAll"}}',
-    f"{_D}resource-status": '{"cpuset": "0-1"}',
-    f"{_D}resource-spec": '{"preferredCPUBindPolicy": "FullPCPUs"}',
-    f"{_G}min-available": "1",
-    f"{_G}groups": '["odd/a"]',
-    "deployment.kubernetes.io/revision": "3",
-    "descheduler.alpha.kubernetes.io/evict": "true",
-    "descheduler.alpha.kubernetes.io/prefer-no-eviction": "true",
-    "controller.kubernetes.io/pod-deletion-cost": "100",
-    "volume.kubernetes.io/selected-node": "free",
-}
-_OWNER = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "odd", "uid": "odd", "controller": True}
-_TEMPLATE = {
-    "metadata": {"labels": {"app": "odd"}, "annotations": _ANNOTATIONS},
-    "spec": {key: part for key, part in _POD_SPEC.items() if key != "nodeName"},
-}
 
 
 def _sample(api_version: str, kind: str, *, namespace: str = "odd", **parts: object) -> Object:
@@ -120,8 +32,8 @@ def _sample(api_version: str, kind: str, *, namespace: str = "odd", **parts: obj
         "generation": 1,
         "resourceVersion": "5",
         "labels": {"app": "odd", "a": "b", f"{_Q}name": "odd", "pod-group.scheduling.sigs.k8s.io": "odd"},
-        "annotations": dict(_ANNOTATIONS),
-        "ownerReferences": [_OWNER],
+        "annotations": dict(ANNOTATIONS),
+        "ownerReferences": [OWNER],
     }
     metadata |= {"namespace": namespace} if namespace else {}
     return {"apiVersion": api_version, "kind": kind, "metadata": metadata, **parts}
@@ -129,16 +41,16 @@ def _sample(api_version: str, kind: str, *, namespace: str = "odd", **parts: obj
 
 def _workload(api_version: str, kind: str, **more: object) -> Object:
     claims = [{"metadata": {"name": "a"}, "spec": {"storageClassName": "odd", "accessModes": ["ReadWriteOnce"]}}]
-    spec = {"replicas": 3, "selector": _SELECTOR, "template": _TEMPLATE, "volumeClaimTemplates": claims}
+    spec = {"replicas": 3, "selector": SELECTOR, "template": TEMPLATE, "volumeClaimTemplates": claims}
     return _sample(api_version, kind, spec={**spec, "podManagementPolicy": "Parallel", **more})
 
 
 _RESERVATION_SPEC: Object = {
-    "template": _TEMPLATE,
+    "template": TEMPLATE,
     "owners": [
         {"object": {"namespace": "odd", "name": "odd", "uid": "odd", "apiVersion": "v1"}},
-        {"controller": {**_OWNER, "namespace": "odd"}},
-        {"labelSelector": _SELECTOR},
+        {"controller": {**OWNER, "namespace": "odd"}},
+        {"labelSelector": SELECTOR},
     ],
     "ttl": "1h",
     "expires": ago(-3600),
@@ -162,7 +74,6 @@ _DEVICES = [
 ]
 _CPUS = '{"detail": [{"id": 0, "core": 0, "socket": 0, "node": 0}]}'
 _USAGE = {"resources": {"cpu": "100m", "memory": "1Mi"}}
-
 _OBJECTS: tuple[Object, ...] = (
     _sample(
         "v1",
@@ -172,7 +83,7 @@ _OBJECTS: tuple[Object, ...] = (
         status={
             "allocatable": {"cpu": "8", "pods": "110", "memory": "16Gi"},
             "capacity": {"cpu": "8", "pods": "110", "memory": "16Gi"},
-            "conditions": [_CONDITION],
+            "conditions": [CONDITION],
             "images": [{"names": ["app:1"], "sizeBytes": 5}],
             "declaredFeatures": ["f"],
         },
@@ -180,19 +91,19 @@ _OBJECTS: tuple[Object, ...] = (
     _sample(
         "v1",
         "Pod",
-        spec=_POD_SPEC,
+        spec=POD_SPEC,
         status={
             "phase": "Running",
             "reason": "r",
             "startTime": ago(500),
             "qosClass": "Burstable",
             "nominatedNodeName": "free",
-            "conditions": [_CONDITION, {**_CONDITION, "type": "PodScheduled"}],
-            "containerStatuses": [_STATUS],
-            "initContainerStatuses": [{**_STATUS, "name": "i"}],
-            "ephemeralContainerStatuses": [{**_STATUS, "name": "e"}],
-            "resources": {"requests": _AMOUNTS},
-            "allocatedResources": _AMOUNTS,
+            "conditions": [CONDITION, {**CONDITION, "type": "PodScheduled"}],
+            "containerStatuses": [CONTAINER_STATUS],
+            "initContainerStatuses": [{**CONTAINER_STATUS, "name": "i"}],
+            "ephemeralContainerStatuses": [{**CONTAINER_STATUS, "name": "e"}],
+            "resources": {"requests": AMOUNTS},
+            "allocatedResources": AMOUNTS,
         },
     ),
     _sample("v1", "Namespace", namespace=""),
@@ -204,7 +115,7 @@ _OBJECTS: tuple[Object, ...] = (
             "volumeName": "odd",
             "volumeMode": "Filesystem",
             "accessModes": ["ReadWriteOnce"],
-            "selector": _SELECTOR,
+            "selector": SELECTOR,
             "resources": {"requests": {"storage": "1Gi"}},
         },
         status={"phase": "Bound"},
@@ -213,7 +124,7 @@ _OBJECTS: tuple[Object, ...] = (
     _sample(
         "policy/v1",
         "PodDisruptionBudget",
-        spec={"selector": _SELECTOR, "minAvailable": 1, "unhealthyPodEvictionPolicy": "AlwaysAllow"},
+        spec={"selector": SELECTOR, "minAvailable": 1, "unhealthyPodEvictionPolicy": "AlwaysAllow"},
         status={"observedGeneration": 1, "disruptionsAllowed": 1, "currentHealthy": 3, "desiredHealthy": 2},
     ),
     _workload("apps/v1", "ReplicaSet"),
@@ -227,7 +138,7 @@ _OBJECTS: tuple[Object, ...] = (
     )
     | {"status": {"observedGeneration": 1, "currentRevision": "odd-1", "updateRevision": "odd-2"}},
     _workload("apps/v1", "DaemonSet", updateStrategy={"type": "RollingUpdate", "rollingUpdate": {"maxSurge": "10%"}}),
-    _sample("apps/v1", "ControllerRevision", revision=2, data={"spec": {"template": _TEMPLATE}}),
+    _sample("apps/v1", "ControllerRevision", revision=2, data={"spec": {"template": TEMPLATE}}),
     _workload("v1", "ReplicationController", selector={"app": "odd"}),
     _workload(
         "batch/v1",
@@ -264,7 +175,7 @@ _OBJECTS: tuple[Object, ...] = (
         spec={
             "capacity": {"storage": "1Gi"},
             "accessModes": ["ReadWriteOnce"],
-            "nodeAffinity": {"required": {"nodeSelectorTerms": [_TERM]}},
+            "nodeAffinity": {"required": {"nodeSelectorTerms": [TERM]}},
             "storageClassName": "odd",
             "volumeMode": "Filesystem",
             "claimRef": {"namespace": "odd", "name": "odd", "uid": "odd"},
@@ -289,7 +200,7 @@ _OBJECTS: tuple[Object, ...] = (
         "storage.k8s.io/v1",
         "CSIStorageCapacity",
         storageClassName="odd",
-        nodeTopology=_SELECTOR,
+        nodeTopology=SELECTOR,
         capacity="1Gi",
         maximumVolumeSize="1Gi",
     ),
@@ -336,7 +247,7 @@ _OBJECTS: tuple[Object, ...] = (
             "message": "m",
             "nodeName": "free",
             "podRef": {"namespace": "odd", "name": "odd", "uid": "odd"},
-            "conditions": [{**_CONDITION, "lastProbeTime": ago(90)}],
+            "conditions": [{**CONDITION, "lastProbeTime": ago(90)}],
         },
     ),
     _sample("metrics.k8s.io/v1beta1", "NodeMetrics", namespace="", usage={"cpu": "100m", "memory": "1Mi"}),
@@ -363,7 +274,7 @@ _OBJECTS: tuple[Object, ...] = (
             "allocatable": {"cpu": "1"},
             "allocated": {"cpu": "1"},
             "currentOwners": [{"namespace": "odd", "name": "odd", "uid": "odd"}],
-            "conditions": [_CONDITION],
+            "conditions": [CONDITION],
         },
     ),
     _sample(_KOORDINATOR, "Device", namespace="", spec={"devices": _DEVICES}),
@@ -381,7 +292,6 @@ _OBJECTS: tuple[Object, ...] = (
         status={"state": "Open"},
     ),
 )
-
 _MORE_ANNOTATIONS: Mapping[str, Mapping[str, str]] = {
     "Node": {"node.koordinator.sh/reservation": '{"resources": {"cpu": "1"}, "reservedCPUs": "0"}'},
     "NodeResourceTopology": {
@@ -390,12 +300,11 @@ _MORE_ANNOTATIONS: Mapping[str, Mapping[str, str]] = {
         "kubelet.koordinator.sh/cpu-manager-policy": '{"policy": "static", "reservedCPUs": "0"}',
         "node.koordinator.sh/system-qos-resource": '{"cpuset": "0", "cpusetExclusive": true}',
     },
-    "Reservation": {f"{_D}reservation-restricted-options": '{"resources": ["cpu"]}'},
-    "Device": {f"{_D}gpu-partitions": '{"1": [{"minors": [0], "allocationScore": 1}]}'},
+    "Reservation": {f"{DOMAIN}reservation-restricted-options": '{"resources": ["cpu"]}'},
+    "Device": {f"{DOMAIN}gpu-partitions": '{"1": [{"minors": [0], "allocationScore": 1}]}'},
     "ElasticQuota": {f"{_Q}shared-weight": '{"cpu": "1"}', f"{_Q}namespaces": '["odd"]'},
     "CSINode": {"storage.alpha.kubernetes.io/migrated-plugins": "kubernetes.io/aws-ebs"},
 }
-
 _OF_NAMESPACES = ("ResourceClaim", "ResourceClaimTemplate")
 _DEVICE_OBJECTS = [
     _sample(
@@ -408,5 +317,6 @@ _DEVICE_OBJECTS = [
 ]
 SAMPLES: Mapping[str, Object] = {each["kind"]: each for each in (*_OBJECTS, *_DEVICE_OBJECTS)}
 """Kind → the object, `odd` by name and namespace, which nothing else refers to."""
+
 for _kind, _more in _MORE_ANNOTATIONS.items():
     SAMPLES[_kind]["metadata"]["annotations"].update(_more)

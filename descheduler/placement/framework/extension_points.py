@@ -18,6 +18,7 @@ from descheduler.model.pod import Pod
 from descheduler.placement.framework.interactions import Interactions
 from descheduler.placement.framework.obstacle import Obstacle
 from descheduler.placement.shadow.node_masks import BoolMask
+from descheduler.placement.shadow.roles import implements
 from descheduler.placement.shadow.shadow_cluster import Cycle, Ledger, Takings
 from descheduler.placement.shadow.tally.pod_tally import FoundPods, PodQuery
 from descheduler.placement.shadow.topology import Domains
@@ -217,7 +218,7 @@ def lasting_bits(plugin: FilterPlugin) -> np.uint32:
     """The bits of `plugin` that stay on a node, whatever is moved."""
     if plugin.is_static:
         return _ALL_BITS
-    return np.uint32(plugin.lasting if isinstance(plugin, LastingPlugin) else 0)
+    return np.uint32(plugin.lasting if implements(plugin, LastingPlugin) else 0)
 
 
 class Conclusion(NamedTuple):

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from descheduler.model.pod import Pod
+from descheduler.placement.shadow.roles import implements, those_of
 from descheduler.placement.shadow.tally.pod_tally import PodQuery, PodTally
 
 __all__ = [
@@ -292,7 +293,7 @@ class JoinedInteractions(Interplay):
         self._widened_by = transformers
         self._by_plugin = {name: each for name, each in by_plugin.items() if each not in (OWN_NODE, BY_REQUESTS)}
         closing = [each for name, each in by_plugin.items() if name not in settled and each is not BY_REQUESTS]
-        self._closings = [each for each in closing if isinstance(each, ClosingInteractions)]
+        self._closings = those_of(ClosingInteractions, closing)
         self._closes_anything = len(self._closings) < len(closing)
         self._in_order = tuple(self._by_plugin.values())
         self._last_felt: tuple[Pod | None, bool] = None, False
@@ -347,7 +348,7 @@ class JoinedInteractions(Interplay):
 
 def _interacting(interactions: Interactions, gathered: GatheredPods) -> Iterable[Meeting]:
     """What a plugin says of many pods at once, or else of two after two."""
-    if isinstance(interactions, IndexedInteractions):
+    if implements(interactions, IndexedInteractions):
         return interactions.interacting(gathered)
     return _compared(interactions, gathered)
 
@@ -360,6 +361,6 @@ def _compared(interactions: Interactions, gathered: GatheredPods) -> Iterator[Me
 
 def _hinders_while_ending(interactions: Interactions) -> Callable[[Pod, Pod], bool]:
     """What a plugin says of pods that are being deleted, or else what follows from its other answers."""
-    if isinstance(interactions, EndingInteractions):
+    if implements(interactions, EndingInteractions):
         return interactions.hinders_while_ending
     return lambda ending, pod: not interactions.is_local(pod) or interactions.is_felt_widely(ending)

@@ -56,6 +56,7 @@ from descheduler.placement.framework.scheduling_plugin import (
 from descheduler.placement.framework.scoring import Scoring
 from descheduler.placement.framework.static_answers import Asked, KeptAnswers
 from descheduler.placement.shadow.node_masks import BoolMask
+from descheduler.placement.shadow.roles import implements, those_of
 from descheduler.placement.shadow.shadow_cluster import Company, Cycle, Ledger, Placed, ShadowCluster, Takings
 from descheduler.policy.plugin_faults import PluginFault
 
@@ -89,34 +90,34 @@ class Scheduler(JoinedInteractions, SchedulerModel):
         made = _made(cluster, profile, plugins)
         self._guards = [each for each in made.values() if isinstance(each, ForeignPlugin)]
         check_annotations(cluster, {name: plugins[name] for name in made})
-        self._pre_enqueue = [each for each in _those(made, profile.pre_enqueue) if isinstance(each, PreEnqueuePlugin)]
+        self._pre_enqueue = those_of(PreEnqueuePlugin, _those(made, profile.pre_enqueue))
         filtering = _those(made, (*profile.filters, *profile.pre_filters))
-        self._pre_filters = {plugin.name: plugin for plugin in filtering if isinstance(plugin, FilterPlugin)}
+        self._pre_filters = {plugin.name: plugin for plugin in those_of(FilterPlugin, filtering)}
         # A plugin that is disabled as a filter alone still answers before nodes are looked at.
         self._only_before = frozenset(self._pre_filters) - {*profile.filters}
         self._first_asked = {name: place for place, name in enumerate(profile.pre_filters)}
         self.filters = {name: each for name, each in self._pre_filters.items() if name not in self._only_before}
         self._lasting = {name: lasting_bits(each) for name, each in self.filters.items()}
-        self._concluding = {name: each for name, each in self.filters.items() if isinstance(each, ConcludingPlugin)}
-        self._spreaders = [each for each in self.filters.values() if isinstance(each, SpreadPlugin)]
-        self._ledgers = [each.ledger for each in _those(made, profile.reserves) if isinstance(each, ReservePlugin)]
-        self._permitters = [each for each in _those(made, profile.permits) if isinstance(each, PermitPlugin)]
-        self._uniters = [each for each in self._permitters if isinstance(each, UnitPlugin)]
-        self._pre_binders = [each for each in _those(made, profile.pre_binds) if isinstance(each, PreBindPlugin)]
-        self._unbinders = [each for each in self._pre_binders if isinstance(each, UnboundPlugin)]
-        self._patchers = [each for each in _those(made, profile.pre_binds) if isinstance(each, PatchPlugin)]
-        self._starters = [each for each in self.filters.values() if isinstance(each, StartPlugin)]
-        self._transformers = [each for each in made.values() if isinstance(each, PreFilterTransformer)]
-        self._counting = [each for each in self._transformers if isinstance(each, CountingTransformer)]
-        self._nominee_plugins = [each for each in made.values() if isinstance(each, NomineePlugin)]
+        self._concluding = {name: each for name, each in self.filters.items() if implements(each, ConcludingPlugin)}
+        self._spreaders = those_of(SpreadPlugin, self.filters.values())
+        self._ledgers = [each.ledger for each in those_of(ReservePlugin, _those(made, profile.reserves))]
+        self._permitters = those_of(PermitPlugin, _those(made, profile.permits))
+        self._uniters = those_of(UnitPlugin, self._permitters)
+        self._pre_binders = those_of(PreBindPlugin, _those(made, profile.pre_binds))
+        self._unbinders = those_of(UnboundPlugin, self._pre_binders)
+        self._patchers = those_of(PatchPlugin, _those(made, profile.pre_binds))
+        self._starters = those_of(StartPlugin, self.filters.values())
+        self._transformers = those_of(PreFilterTransformer, made.values())
+        self._counting = those_of(CountingTransformer, self._transformers)
+        self._nominee_plugins = those_of(NomineePlugin, made.values())
         super().__init__(
             {name: _interactions(plugin, guarded_row(name, plugins[name]), profile) for name, plugin in made.items()},
             frozenset(each.name for each in self._transformers),
-            frozenset(name for name, each in made.items() if not isinstance(each, FilterPlugin) or each.is_static),
+            frozenset(name for name, each in made.items() if not implements(each, FilterPlugin) or each.is_static),
         )
         self._is_preempting = any(plugins[name].preempts for name in profile.post_filters if name in plugins)
-        post_filters = _those(made, profile.post_filters)
-        self._preempters = {plugin.name: plugin for plugin in post_filters if isinstance(plugin, PreemptingPlugin)}
+        preempting = those_of(PreemptingPlugin, _those(made, profile.post_filters))
+        self._preempters = {plugin.name: plugin for plugin in preempting}
         self._failures = tuple(Obstacle(name, Code.UNRESOLVABLE, (_UNPREPARED,)) for name in profile.unprepared_filters)
         self._configuration = configuration or SchedulerConfiguration((profile,))
         self._doubts = Doubts(profile, self._configuration, plugins, cluster.snapshot)
@@ -338,7 +339,7 @@ class Scheduler(JoinedInteractions, SchedulerModel):
         for name, against in evaluation.bits.items():
             if self._plugins[name].compares not in compared:
                 mask &= against == 0
-            elif isinstance(opening := self.filters.get(name), OpeningPlugin):
+            elif implements(opening := self.filters.get(name), OpeningPlugin):
                 mask &= (against == 0) | opening.may_open(evaluation.cycle)
         return mask
 
@@ -392,7 +393,7 @@ def _made(
 
 
 def _interactions(plugin: Plugin, row: SchedulingPlugin, profile: SchedulerProfile) -> Interactions:
-    return plugin.interactions if isinstance(plugin, InteractingPlugin) else row.interactions(profile)
+    return plugin.interactions if implements(plugin, InteractingPlugin) else row.interactions(profile)
 
 
 def _those(made: Mapping[str, Plugin], names: Iterable[str]) -> list[Plugin]:

@@ -25,6 +25,7 @@ from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.node_table import NodeTable, SomeNodes
 from descheduler.placement.shadow.placement_class import PlacementClass
+from descheduler.placement.shadow.roles import implements
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 
 __all__ = ["Amounts", "KeptColumns", "KeptTotals", "OwnNodeScore", "Scoring"]
@@ -147,8 +148,8 @@ class Scoring:
         """The plugins that are not of this program."""
         own = [(plugin, weight) for plugin, weight in self._scorers if isinstance(plugin, OwnNodeScore)]
         self._kept_totals = KeptTotals(cluster.table, own)
-        self._open_scorers = [(each, weight) for each, weight in self._scorers if isinstance(each, PartlyUnknownScore)]
-        self._ranged_scorers = [(each, weight) for each, weight in self._scorers if isinstance(each, RangedScore)]
+        self._open_scorers = [(each, weight) for each, weight in self._scorers if implements(each, PartlyUnknownScore)]
+        self._ranged_scorers = [(each, weight) for each, weight in self._scorers if implements(each, RangedScore)]
         self._other_scorers = [each for each in self._scorers if not isinstance(each[0], OwnNodeScore)]
 
     def scores(self, evaluation: PodEvaluation) -> ScoreTable:

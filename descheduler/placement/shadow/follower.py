@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import msgspec
 
 from descheduler.model.pod import Pod, PodSpec
+from descheduler.placement.shadow.roles import implements
 
 __all__ = [
     "Change",
@@ -149,7 +150,7 @@ class Tells(NamedTuple):
 
 def concern_of(follower: Follower) -> Callable[[Pod], bool]:
     """Which pods `follower` is told of."""
-    if not isinstance(follower, ChoosyFollower):
+    if not implements(follower, ChoosyFollower):
         return lambda _: True
     concerns = follower.concerns
     return lambda pod: bool(pod.claim_names or pod.ephemeral_volumes) or concerns(pod.spec)

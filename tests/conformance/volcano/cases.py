@@ -17,7 +17,7 @@ from descheduler.placement.volcano.order import Choices, FirstChoices
 from descheduler.placement.volcano.session import Session
 from tests.conformance.outcomes import CaseTally
 from tests.conformance.volcano.at_open import figures_of, queues_after
-from tests.conformance.volcano.worlds import Case, RandomChoices, make_session
+from tests.conformance.volcano.worlds import Case, RandomChoices, World
 from tests.placement.volcano.cycle.cycle import run_cycle
 
 __all__ = ["VolcanoTally", "differences_of", "is_volcano_case"]
@@ -58,12 +58,13 @@ def differences_of(case: Case) -> list[str]:
     if "conf_error" in expect:
         return [] if _is_refused(case) else ["configuration: expected to be refused"]
     if "panic" in expect:
-        return [] if make_session(case).fault else ["session: expected to end"]
-    opened = figures_of(make_session(case), expect["at_open"])
+        return [] if World.of(case).session().fault else ["session: expected to end"]
+    world = World.of(case)
+    opened = figures_of(world.session(), expect["at_open"])
     found = [each for field in expect["at_open"] for each in _compared(f"at_open.{field}", expect["at_open"], opened)]
     players: list[Choices] = [FirstChoices(), *map(RandomChoices, range(_NUM_SEEDS))]
     for choices in players:
-        session = make_session(case, choices)
+        session = world.session(choices)
         run_cycle(session)
         outcome = _outcome(session)
         session.close()
@@ -80,7 +81,7 @@ def differences_of(case: Case) -> list[str]:
 
 def _is_refused(case: Case) -> bool:
     try:
-        make_session(case)
+        World.of(case)
     except PolicyError:
         return True
     return False

@@ -10,18 +10,24 @@ import msgspec
 
 from descheduler.eviction.handle import Handle
 from descheduler.eviction.migration_controller.args import MigrationControllerArgs, default_args
+from descheduler.eviction.migration_controller.migration_controller import MigrationController
 from descheduler.model.groups.workloads import Workload
 from descheduler.model.koordinator.migration_job import MigrationJob
 from descheduler.model.pod import Owner, Pod
 from tests.builders import NOW, make_node, make_pod
 from tests.eviction.handles import make_handle
 
-__all__ = ["make_args", "make_cluster", "make_job", "make_koord_pod", "make_workload"]
+__all__ = ["make_args", "make_cluster", "make_job", "make_koord_pod", "make_plugin", "make_workload"]
 
 
 def make_args(**args: Any) -> MigrationControllerArgs:
     """Arguments in YAML spelling, defaults filled in."""
     return default_args(msgspec.convert(args, MigrationControllerArgs))
+
+
+def make_plugin(handle: Handle, **args: Any) -> MigrationController:
+    """The plugin with arguments in YAML spelling, defaults filled in."""
+    return MigrationController(make_args(**args), handle)
 
 
 def make_workload(replicas: int, *, kind: str = "ReplicaSet", name: str = "web", deployment: str = "") -> Workload:

@@ -24,7 +24,8 @@ from tests.builders import NOW, Object, make_snapshot, node_object, pod_object
 from tests.explanation.questions import plugin_explanation, policy_of
 from tests.placement.default_scheduler import DEFAULT_CONFIGURATION
 from tests.report.decided_cycles import pod_life_time_policy
-from tests.strategies.quiet_worlds import QUIET, World
+from tests.strategies.decided_worlds import World
+from tests.strategies.quiet_worlds import QUIET
 from tests.strategies.runs import policy_with
 from tests.worlds.node_metrics import metrics_by_node
 

@@ -10,7 +10,7 @@ import pytest
 from tests.builders import Object, node_object, pod_object
 from tests.explanation.watching.unselected_pods import Question
 from tests.planner.runs import verified
-from tests.strategies.quiet_worlds import PLANNED
+from tests.strategies.decided_worlds import PLANNED
 
 
 def why_not(others: Sequence[Object], cpu: str) -> str:

@@ -16,6 +16,7 @@ from descheduler.placement.framework.foreign import answers
 from descheduler.placement.framework.foreign.answers import ForeignLedger, Trouble, guarded_interactions, guarded_ledger
 from descheduler.placement.framework.obstacle import Code, Obstacle
 from descheduler.placement.shadow.node_masks import BoolMask
+from descheduler.placement.shadow.roles import OfManyKinds
 from descheduler.placement.shadow.shadow_cluster import Cycle, Takings
 from descheduler.policy.plugin_faults import WrongAnswer, at_most, is_of, text_of
 
@@ -24,7 +25,7 @@ __all__ = ["ForeignPlugin", "failed_plugin", "guarded_plugin"]
 Method = Callable[..., object]
 
 
-class ForeignPlugin:
+class ForeignPlugin(OfManyKinds):
     """What a plugin has of the methods that it is asked by; `trouble` tells whether it has failed.
 
     Those of PreFilter and Filter raise PluginFault the first time, after which the pod is tried again without it. All

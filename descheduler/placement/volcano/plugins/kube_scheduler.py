@@ -6,6 +6,7 @@ Predicates is also the plugin that keeps the pods of nodes up to date.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -51,7 +52,14 @@ def _profile(points: Mapping[str, Iterable[str]], args: Mapping[str, Any] | None
     configs = [{"name": name, "args": own} for name, own in (args or {}).items()]
     profile = {"plugins": {"multiPoint": {"disabled": [{"name": "*"}]}, **sets}, "pluginConfig": configs}
     document = {"apiVersion": SCHEDULER_API_VERSION, "kind": "KubeSchedulerConfiguration", "profiles": [profile]}
-    made = load_scheduler_configuration(document, version=_KUBE_VERSION, plugins=PLUGINS).profiles[0]
+    return _read(msgspec.json.encode(document))
+
+
+@lru_cache(maxsize=128)
+def _read(document: bytes) -> SchedulerProfile:
+    """The one profile of a configuration in JSON; sessions ask for the same few again and again."""
+    configuration = msgspec.json.decode(document)
+    made = load_scheduler_configuration(configuration, version=_KUBE_VERSION, plugins=PLUGINS).profiles[0]
     return msgspec.structs.replace(made, made_of=_KUBE_VERSION)
 
 
