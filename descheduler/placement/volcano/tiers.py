@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,11 +42,8 @@ class Victims(NamedTuple):
     vote: int = PERMIT
 
 
-class AskForVictims(Protocol):
-    """A victim function."""
-
-    def __call__(self, initiator: Task, candidates: Sequence[Task]) -> Victims:
-        """Which of `candidates` may go for `initiator`."""
+AskForVictims: TypeAlias = Callable[[Task, Sequence[Task]], Victims]
+"""Which of the tasks, the candidates, may go for the first one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple
 
 import msgspec
 
@@ -45,14 +45,6 @@ __all__ = ["NAME", "DeviceLedger", "DeviceShare", "DeviceShareScore", "UnnamedDe
 NAME = "DeviceShare"
 
 
-@runtime_checkable
-class _Reserving(Protocol):
-    """What the plugin finds out about a pod before Reserve, and leaves in the scratch of the cycle under its name."""
-
-    def reserve(self, node: int) -> Allocated | DeviceReason | None:
-        """The devices that the pod gets on a node; None where the scheduler leaves that to the kubelet."""
-
-
 class _TakenDevices(NamedTuple):
     """What a pod got of the devices of a node."""
 
@@ -74,7 +66,7 @@ class DeviceLedger:
         `cycle.notes` says so.
         """
         reserving = cycle.scratch.get(NAME)
-        found = reserving.reserve(node) if isinstance(reserving, _Reserving) else None
+        found = reserving.reserve(node) if isinstance(reserving, PodOnNodes) else None
         if isinstance(found, DeviceReason):
             cycle.notes.append(f"{NAME} must find devices on node {cycle.cluster.table.names[node]} ({found.short})")
         if found is None or isinstance(found, DeviceReason):
