@@ -14,8 +14,6 @@ from descheduler.model.kube_version import encodes_as_stream
 if TYPE_CHECKING:
     from descheduler.kube.lists.streamed import MessageBatch
 
-__all__ = ["MessageSource", "begin_lists", "message_lists"]
-
 _PAGE_SIZE = 5000
 """Objects a page of protobuf from servers that make an answer whole before they send it."""
 

@@ -30,8 +30,6 @@ from descheduler.model.text.printable import printable
 from descheduler.model.text.urls import is_https
 from descheduler.transport.errors import AnswerBroken, ExchangeError, TransportError
 
-__all__ = ["PageSource", "dump_live", "read_live", "read_node_samples"]
-
 
 class NodeSamples(msgspec.Struct, frozen=True):
     """Query → node name, or `namespace/name` of a pod → sample.

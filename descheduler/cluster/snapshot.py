@@ -40,8 +40,6 @@ from descheduler.model.volume_sources import (
 if TYPE_CHECKING:
     from descheduler.cluster.kind import Kind, NamedObject
 
-__all__ = ["BudgetIndex", "DumpError", "Snapshot", "SnapshotError", "snapshot_fields"]
-
 ObjectT = TypeVar("ObjectT", bound="NamedObject")
 
 

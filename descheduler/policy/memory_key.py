@@ -8,8 +8,6 @@ import msgspec
 
 from descheduler.policy.types import Policy, Profile
 
-__all__ = ["memory_key"]
-
 _DIGEST_LENGTH = 12
 
 

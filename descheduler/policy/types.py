@@ -15,18 +15,6 @@ from descheduler.model.selection.labels import LabelSelector
 from descheduler.policy.plugin import SchedulerFile
 from descheduler.policy.shared_args import LabelSelectorArg
 
-__all__ = [
-    "COMPATIBILITIES",
-    "Compatibility",
-    "LeaderElection",
-    "MetricsProvider",
-    "PluginConfig",
-    "Policy",
-    "PolicyKind",
-    "Profile",
-    "SecretReference",
-]
-
 _ArgsT = TypeVar("_ArgsT", bound=msgspec.Struct)
 
 PolicyKind = Literal["DeschedulerPolicy", "DeschedulerConfiguration"]

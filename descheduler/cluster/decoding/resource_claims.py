@@ -34,8 +34,6 @@ from descheduler.model.resource_claims import (
     ResourceClaimTemplate,
 )
 
-__all__ = ["decode_resource_claim", "decode_resource_claim_template"]
-
 
 class _CapacityWire(Wire):
     requests: msgspec.Raw = ABSENT

@@ -24,8 +24,6 @@ from descheduler.model.resource_claims import (
     VersionAttribute,
 )
 
-__all__ = ["SelectorWire", "decode_device_class", "decode_device_taint_rule", "decode_resource_slice", "expressions"]
-
 
 class _CelWire(Wire):
     expression: str | None = None

@@ -23,18 +23,6 @@ from descheduler.model.objects import (
 )
 from descheduler.model.requests import ResourceList
 
-__all__ = [
-    "decode_budget",
-    "decode_limit_range",
-    "decode_namespace",
-    "decode_node_usage",
-    "decode_pod_usage",
-    "decode_priority_class",
-    "decode_quota",
-    "decode_runtime_class",
-    "decode_service",
-]
-
 
 class _LimitWire(Wire):
     type: str | None = None

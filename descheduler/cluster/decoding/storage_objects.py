@@ -41,16 +41,6 @@ from descheduler.model.volume_sources import (
     zones_of,
 )
 
-__all__ = [
-    "decode_attachment",
-    "decode_claim",
-    "decode_csi_driver",
-    "decode_csi_node",
-    "decode_storage_capacity",
-    "decode_storage_class",
-    "decode_volume",
-]
-
 
 class _PhaseWire(Wire):
     phase: str | None = None

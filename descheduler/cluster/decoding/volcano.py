@@ -17,8 +17,6 @@ from descheduler.model.groups.volcano import (
     VolcanoTask,
 )
 
-__all__ = ["decode_volcano_job", "decode_volcano_pod_group", "decode_volcano_queue"]
-
 
 class _Guarantee(Wire):
     resource: msgspec.Raw = ABSENT

@@ -24,16 +24,6 @@ from descheduler.kube.leases.store import Lease, LeaseSpec, LeaseStore
 from descheduler.model.text.printable import clipped
 from descheduler.transport.errors import ExchangeError, TransportError
 
-__all__ = [
-    "CLOCK_ALLOWANCE_SECONDS",
-    "Claim",
-    "HeldLease",
-    "Renewal",
-    "believable_seconds",
-    "shown_holder",
-    "weigh_claim",
-]
-
 CLOCK_ALLOWANCE_SECONDS = 10
 """For clocks that disagree."""
 

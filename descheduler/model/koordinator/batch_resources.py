@@ -18,8 +18,6 @@ from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.requests import CPU, MEMORY, ResourceList
 
-__all__ = ["BATCH_NAMES", "MID_NAMES", "BatchResource", "batch_resources"]
-
 BATCH_NAMES: Mapping[str, str] = {CPU: "kubernetes.io/batch-cpu", MEMORY: "kubernetes.io/batch-memory"}
 """cpu and memory, and what they are called where best-effort pods request them."""
 MID_NAMES: Mapping[str, str] = {CPU: "kubernetes.io/mid-cpu", MEMORY: "kubernetes.io/mid-memory"}

@@ -14,8 +14,6 @@ from descheduler.model.koordinator.reservation import ObjectReference
 from descheduler.model.pod import EVICT_ANNOTATION
 from descheduler.model.text.duration import later
 
-__all__ = ["JobCondition", "JobConditionType", "JobMode", "JobPhase", "JobReason", "JobStatus", "MigrationJob"]
-
 
 class JobPhase(StrEnum):
     """`status.phase`; a job that was not looked at yet has none."""

@@ -8,8 +8,6 @@ import msgspec
 
 from descheduler.model.requests import ResourceList
 
-__all__ = ["NODE_METRIC_KIND", "RAW_ALLOCATABLE_ANNOTATION", "NodeMetric", "PodMetric"]
-
 NODE_METRIC_KIND = "NodeMetric.slo.koordinator.sh"
 """Its key in the table of kinds."""
 

@@ -6,8 +6,6 @@ from collections.abc import Mapping
 
 import msgspec
 
-__all__ = ["NODE_TOPOLOGY_KIND", "Cpu", "NodeTopology"]
-
 NODE_TOPOLOGY_KIND = "NodeResourceTopology.topology.node.k8s.io"
 """Its key in the table of kinds."""
 

@@ -13,17 +13,6 @@ from descheduler.documents.document import TreeNode, kind_of
 from descheduler.documents.problems import did_you_mean, shown
 from descheduler.policy.checks import Checks
 
-__all__ = [
-    "KNOWN_ARGUMENTS",
-    "MEASURED",
-    "MODELLED_ACTIONS",
-    "ArgumentReader",
-    "ArgumentValue",
-    "Arguments",
-    "KnownArguments",
-    "VolcanoVersion",
-]
-
 _RELEASE = re.compile(r"v?([0-9]{1,4})\.([0-9]{1,4})(?:\.[0-9]{1,4})?", re.ASCII)
 MODELLED_ACTIONS = ("enqueue", "allocate", "backfill", "preempt", "reclaim")
 """In the order in which messages list them."""

@@ -14,25 +14,6 @@ from numpy.typing import NDArray
 from descheduler.model.pod import Pod
 from descheduler.placement.shadow.tally.pod_tally import PodQuery, PodTally
 
-__all__ = [
-    "BY_REQUESTS",
-    "CAUTIOUS",
-    "OWN_NODE",
-    "ClosingInteractions",
-    "ClosingNodes",
-    "EndingInteractions",
-    "GatheredPods",
-    "IndexedInteractions",
-    "Interactions",
-    "Interplay",
-    "JoinedInteractions",
-    "Meeting",
-    "Meetings",
-    "OnOwnNode",
-    "Places",
-    "meeting_each_other",
-]
-
 _Key = TypeVar("_Key", bound=Hashable)
 
 Places = NDArray[np.intp]

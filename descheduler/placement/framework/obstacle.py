@@ -9,8 +9,6 @@ from typing import NamedTuple, Protocol
 
 from descheduler.model.requests import PODS
 
-__all__ = ["Code", "Fact", "Obstacle", "ObstacleReason", "Said", "Shortage", "cause_of"]
-
 
 class Code(Enum):
     """How final a rejection is. Preemption might help `UNSCHEDULABLE`; `UNDECIDED` is what a snapshot cannot tell.

@@ -16,8 +16,6 @@ from descheduler.placement.framework.matched_reservations import Allocation
 from descheduler.placement.framework.obstacle import Obstacle
 from descheduler.placement.replacements.replacement import Replacement
 
-__all__ = ["JointVerdict", "Landing", "LandingVerdict", "worst"]
-
 
 class LandingVerdict(Enum):
     """Whether a replacement finds a node."""

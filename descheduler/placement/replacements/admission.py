@@ -11,8 +11,6 @@ from descheduler.model.objects import UNBOUNDED, AdmittedRange, LimitRange
 from descheduler.model.pod import Pod
 from descheduler.model.requests import CPU, MEMORY, ResourceList, pod_limits
 
-__all__ = ["Admission", "FullQuota"]
-
 _RulesT = TypeVar("_RulesT", LimitRange, ResourceQuota)
 
 _ONE = 10**9

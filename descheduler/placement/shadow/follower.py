@@ -11,19 +11,6 @@ import msgspec
 
 from descheduler.model.pod import Pod, PodSpec
 
-__all__ = [
-    "Change",
-    "Changes",
-    "ChoosyFollower",
-    "Entry",
-    "Follower",
-    "Followers",
-    "Taking",
-    "Tells",
-    "WhatIf",
-    "concern_of",
-]
-
 
 class _Ledger(Protocol):
     """The methods of a ledger that an entry needs."""

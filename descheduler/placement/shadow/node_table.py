@@ -18,20 +18,6 @@ from descheduler.model.pod import Pod, PodSpec
 from descheduler.model.requests import CPU, EPHEMERAL_STORAGE, MEMORY, PODS, ResourceList, ceil_amount
 from descheduler.placement.shadow.node_masks import NodeMasks
 
-__all__ = [
-    "CPU_ROW",
-    "EPHEMERAL_ROW",
-    "MEMORY_ROW",
-    "PODS_ROW",
-    "Demand",
-    "LabelColumn",
-    "NodeTable",
-    "PodDemands",
-    "SomeNodes",
-    "is_counted",
-    "is_exact_amount",
-]
-
 CPU_ROW, MEMORY_ROW, PODS_ROW, EPHEMERAL_ROW = range(4)
 
 _MOST = 2**61

@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.node_table import NodeTable
 
-__all__ = ["Domains", "Topology"]
-
 _ABSENT = ""
 """Stands for the keys that no node has; a label's key is never empty."""
 

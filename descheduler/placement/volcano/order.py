@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Generic, Protocol, TypeVar
 
-__all__ = ["Choices", "FirstChoices", "Heap"]
-
 T = TypeVar("T")
 
 

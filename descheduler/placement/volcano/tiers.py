@@ -13,22 +13,6 @@ from descheduler.placement.configuration.volcano import PluginOption
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.volcano.jobs import Job, Queue, Task
 
-__all__ = [
-    "ABSTAIN",
-    "OPEN",
-    "PERMIT",
-    "REJECT",
-    "UNRESOLVABLE",
-    "UNSCHEDULABLE",
-    "Callbacks",
-    "DecidingPlugin",
-    "NodeCodes",
-    "OpenPlugin",
-    "Tiers",
-    "Victims",
-    "as_before",
-]
-
 PERMIT, ABSTAIN, REJECT = 1, 0, -1
 OPEN, UNSCHEDULABLE, UNRESOLVABLE = 0, 2, 3
 """What a predicate says of a node, as Volcano numbers it."""

@@ -22,8 +22,6 @@ from descheduler.model.text.duration import parse_duration
 if TYPE_CHECKING:
     from descheduler.cluster.decoding.decode import Decoding
 
-__all__ = ["decode_aggregates", "node_metric_decoder"]
-
 _Spelled = dict[str, str | float | None]
 """Resource name → quantity as it is written."""
 

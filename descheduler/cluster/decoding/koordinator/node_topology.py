@@ -22,8 +22,6 @@ from descheduler.model.koordinator.node_topology import Cpu, NodeTopology
 from descheduler.model.node import NODE_RESERVATION_ANNOTATION
 from descheduler.model.text.numbers import parse_cpu_list
 
-__all__ = ["decode_cpu_spec", "decode_node_topology", "decode_numa_policy", "decode_pinned_cpus"]
-
 _MOST_TEXTS = 8192
 
 

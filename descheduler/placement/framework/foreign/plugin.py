@@ -19,8 +19,6 @@ from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.shadow_cluster import Cycle, Takings
 from descheduler.policy.plugin_faults import WrongAnswer, at_most, is_of, text_of
 
-__all__ = ["ForeignPlugin", "failed_plugin", "guarded_plugin"]
-
 Method = Callable[..., object]
 
 

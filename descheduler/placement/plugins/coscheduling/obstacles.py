@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from enum import Enum
 from typing import NamedTuple
 
-__all__ = ["GangReason", "GangShortage", "MissingMembers"]
-
 
 class GangReason(Enum):
     """Why a gang keeps its pods back; the value is the scheduler's phrase."""

@@ -40,8 +40,6 @@ from descheduler.placement.shadow.follower import CountingFollower
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.shadow_cluster import NO_NODE, Cycle, ShadowCluster, Takings, taken_from
 
-__all__ = ["NAME", "DeviceLedger", "DeviceShare", "DeviceShareScore", "UnnamedDevices"]
-
 NAME = "DeviceShare"
 
 

@@ -28,9 +28,6 @@ from descheduler.placement.cel import (
 )
 from descheduler.placement.plugins.dynamic_resources.pools import PoolDevice
 
-__all__ = ["AskedClaim", "AskedDevices", "AskedRequest", "AttemptError", "DeviceSelectors", "UnknownAllocation"]
-
-
 _LONGEST_SHOWN = 80
 """Characters of an expression in a message."""
 

@@ -9,8 +9,6 @@ from enum import Enum
 from descheduler.model.requests import CPU, MEMORY
 from descheduler.model.text.amounts import amount_of, amount_text
 
-__all__ = ["QuotaLimit", "QuotaShortage"]
-
 _DECIMAL = ("", "k", "M", "G", "T", "P", "E")
 _BINARY = ("", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
 

@@ -34,18 +34,6 @@ from descheduler.placement.shadow.follower import CountingFollower
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.shadow_cluster import NO_NODE, ShadowCluster
 
-__all__ = [
-    "AFTER_INITIALIZED_ANNOTATION",
-    "AFTER_SCHEDULED_ANNOTATION",
-    "PROD",
-    "THRESHOLDS_ANNOTATION",
-    "WHOLE",
-    "LoadsOf",
-    "NodeLoads",
-    "Usage",
-    "resources_of",
-]
-
 AFTER_SCHEDULED_ANNOTATION = "scheduling.koordinator.sh/load-estimated-seconds-after-pod-scheduled"
 AFTER_INITIALIZED_ANNOTATION = "scheduling.koordinator.sh/load-estimated-seconds-after-initialized"
 """How long a pod is estimated although it is measured, by the pod's own annotation."""

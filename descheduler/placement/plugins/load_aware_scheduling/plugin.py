@@ -42,8 +42,6 @@ from descheduler.placement.shadow.node_table import SomeNodes
 from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 
-__all__ = ["ROW", "LoadAwareSchedulingScore"]
-
 _OF_PROD = ("", 1)
 """Marks what a pod adds to the usage of prod pods, as no resource has this name."""
 

@@ -20,19 +20,6 @@ from descheduler.placement.framework.matched_reservations import Allocation
 from descheduler.placement.shadow.follower import CountingFollower
 from descheduler.placement.shadow.shadow_cluster import NO_NODE, Cycle, ShadowCluster
 
-__all__ = [
-    "AMPLIFICATION_ANNOTATION",
-    "FULL_CORES",
-    "NAME",
-    "SPREAD",
-    "CpuCache",
-    "CpuLedger",
-    "CpuMap",
-    "HeldCpus",
-    "NodeCpus",
-    "cpu_map",
-]
-
 FULL_CORES, SPREAD = "FullPCPUs", "SpreadByPCPUs"
 """Policies by which CPUs are chosen: whole physical cores, or one CPU of each core."""
 

@@ -34,8 +34,6 @@ from descheduler.placement.shadow.node_table import SomeNodes, is_counted
 from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 
-__all__ = ["ROW", "NodeNUMAResourceScore"]
-
 
 class NodeNUMAResourceScore(OwnNodeScore):
     """The weighted mean over the resources that a node offers, by real requests, cut (koordinator 1.8 `scoring.go`).

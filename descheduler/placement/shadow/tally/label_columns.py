@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 
 from descheduler.model.selection.labels import NOTHING, LabelSelector, Requirement, parse_int64
 
-__all__ = ["LabelColumns", "SelectorIndex"]
-
 _NEVER = -1
 """As a number of conditions that no label set can meet."""
 

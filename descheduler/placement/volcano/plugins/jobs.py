@@ -11,8 +11,6 @@ from descheduler.placement.volcano.jobs import Job, Status, Task
 from descheduler.placement.volcano.session import Session
 from descheduler.placement.volcano.tiers import ABSTAIN, PERMIT, REJECT, Callbacks, Victims, as_before
 
-__all__ = ["start_gang", "start_priority", "start_sla"]
-
 _WAITING_TIME = "sla-waiting-time"
 _KEYS = (f"volcano.sh/{_WAITING_TIME}", _WAITING_TIME)
 """Annotations of a PodGroup, the legacy one last."""

@@ -17,8 +17,6 @@ from descheduler.placement.volcano.plugins import (
 )
 from descheduler.placement.volcano.session import VolcanoPlugin
 
-__all__ = ["VOLCANO_PLUGINS"]
-
 VOLCANO_PLUGINS: Mapping[str, VolcanoPlugin] = {
     row.name: row
     for row in (

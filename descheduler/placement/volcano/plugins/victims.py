@@ -9,8 +9,6 @@ from descheduler.placement.volcano.jobs import Task
 from descheduler.placement.volcano.session import Session
 from descheduler.placement.volcano.tiers import Callbacks, Victims, as_before
 
-__all__ = ["start_conformance", "start_pdb"]
-
 _CLASSES = frozenset({"system-cluster-critical", "system-node-critical"})
 _NAMESPACE = "kube-system"
 
