@@ -155,7 +155,6 @@ class Snapshot:
 
     @cached_property
     def nodes_by_name(self) -> Mapping[str, Node]:
-        """Node name → node."""
         return {node.name: node for node in self.nodes}
 
     @cached_property

@@ -97,7 +97,6 @@ def _provider(provider: MetricsProvider) -> dict[str, object]:
 
 
 def _upstream_plugins(profile: Profile) -> dict[str, object]:
-    """The `plugins` of a profile."""
     sets = {
         "deschedule": profile.deschedule,
         "balance": profile.balance,

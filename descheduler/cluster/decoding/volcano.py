@@ -94,7 +94,6 @@ def decode_volcano_pod_group(block: bytes) -> VolcanoPodGroup:
 
 
 def decode_volcano_queue(block: bytes) -> VolcanoQueue:
-    """One Queue."""
     metadata, spec, status = _read(block)
     return VolcanoQueue(
         name=metadata.name or "",

@@ -35,7 +35,6 @@ class FixedCredentials:
     value: str = field(default="", repr=False)
 
     def authorization(self) -> str:
-        """The value."""
         return self.value
 
     def refuse(self, authorization: str) -> None:

@@ -141,7 +141,6 @@ class HeldLease:
 
     @property
     def uid(self) -> str:
-        """The UID of the Lease object."""
         return _decode_identity(self._lease.metadata).uid
 
     @property

@@ -50,17 +50,14 @@ _NULLABLE = ("quantity", "semver", "device", "optional")
 
 
 def list_of(element: Type) -> Type:
-    """A list."""
     return Type("list", (element,))
 
 
 def map_of(key: Type, value: Type) -> Type:
-    """A map."""
     return Type("map", (key, value))
 
 
 def optional_of(value: Type) -> Type:
-    """An optional value."""
     return Type("optional", (value,))
 
 

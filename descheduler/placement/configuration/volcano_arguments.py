@@ -134,7 +134,6 @@ class Arguments(msgspec.Struct, frozen=True):
         return found if isinstance(found, int) else default
 
     def number(self, key: str, default: float) -> float:
-        """A number."""
         found = self.values.get(key, default)
         return float(found) if isinstance(found, int | float) else default
 

@@ -112,7 +112,6 @@ class _SharedColumns:
 
     @property
     def number(self) -> int:
-        """How many there are."""
         return len(self._ids)
 
     def shared(self, column: NDArray[CellType]) -> NDArray[CellType]:

@@ -40,7 +40,6 @@ class Admission:
         self._quotas = _by_namespace(snapshot.quotas)
 
     def limit_ranges_of(self, namespace: str) -> list[LimitRange]:
-        """The limit ranges of a namespace."""
         return self._limit_ranges.get(namespace, [])
 
     def bar(self, pod: Pod, victim: Pod, priority_class: str) -> str:

@@ -243,7 +243,6 @@ class NodeTable:
         return self._num_forgotten + len(self._changed)
 
     def everywhere(self) -> SomeNodes:
-        """All nodes."""
         return SomeNodes(self, self._everywhere)
 
     def changed_since(self, num_changes: int) -> SomeNodes | None:
@@ -272,7 +271,6 @@ class NodeTable:
         return is_changed.nonzero()[0]
 
     def label(self, key: str) -> LabelColumn:
-        """The column of a label key."""
         known = self._labels.get(key)
         if known is None:
             known = self._labels[key] = _label_column(node.labels.get(key) for node in self.nodes)

@@ -100,7 +100,6 @@ class DeviceSelectors:
         self._by_content: dict[bytes, CelDevice] = {}
 
     def of(self, texts: Sequence[str]) -> tuple[_Expression, ...]:
-        """The expressions of these texts."""
         return tuple(self._by_text.get(text) or self._by_text.setdefault(text, _Expression(text)) for text in texts)
 
     def select(self, expressions: tuple[_Expression, ...], device: PoolDevice) -> bool:

@@ -65,7 +65,6 @@ class DeviceRules(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, version: KubeVersion) -> DeviceRules:
-        """The rules of `version`."""
         return cls(
             has_taint_rules=version.gate("DRADeviceTaintRules"),
             keeps_distinct_values=version.gate("keeps_all_distinct_attributes"),

@@ -200,7 +200,6 @@ class TermHolders(CountingFollower):
         return matching
 
     def concerns(self, spec: PodSpec) -> bool:
-        """Those that have terms."""
         return spec.affinity is not None
 
     def count(self, pod: Pod, node: int, sign: int, *, is_terminating: bool) -> None:

@@ -54,7 +54,6 @@ class LoadsOf(msgspec.Struct, frozen=True):
     resources: tuple[str, ...]
 
     def __call__(self, cluster: ShadowCluster) -> NodeLoads:
-        """The loads as they are now."""
         return NodeLoads(cluster, self.args, self.resources)
 
 

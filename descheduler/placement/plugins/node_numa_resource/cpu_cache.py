@@ -40,7 +40,6 @@ class CpuMap(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def cpus(self) -> frozenset[int]:
-        """All of them."""
         return frozenset(self.core)
 
     def by_core(self, cpus: Iterable[int]) -> dict[int, list[int]]:

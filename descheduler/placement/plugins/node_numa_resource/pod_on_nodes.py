@@ -39,7 +39,6 @@ class PodCpus(NamedTuple):
 
     @property
     def number(self) -> int:
-        """How many CPUs those are."""
         return self.milli // _MILLI
 
     @property
@@ -103,7 +102,6 @@ _BY_BIT = {reason.bit: reason for reason in CpuReason}
 
 
 def reason_of(bits: int) -> CpuReason:
-    """The reason of a bit."""
     return _BY_BIT[bits]
 
 

@@ -88,7 +88,6 @@ class HeldReservation:
 
     @property
     def name(self) -> str:
-        """The name of the Reservation."""
         return self.reservation.name
 
     @property

@@ -36,7 +36,6 @@ class FoundPods(msgspec.Struct, frozen=True, gc=False):
     numbers: NDArray[np.int64]
 
     def on(self, node: int) -> int:
-        """How many are on `node`."""
         return int(self.numbers[self.nodes == node].sum())
 
 
