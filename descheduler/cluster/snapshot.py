@@ -18,8 +18,7 @@ from descheduler.model.groups.workloads import PodRevision, Workload
 from descheduler.model.koordinator.devices import Device
 from descheduler.model.koordinator.gang_settings import PodGroup
 from descheduler.model.koordinator.migration_job import MigrationJob
-from descheduler.model.koordinator.node_metric import NODE_METRIC_KIND, NodeMetric
-from descheduler.model.koordinator.node_topology import NODE_TOPOLOGY_KIND, NodeTopology
+from descheduler.model.koordinator.node_reports import NODE_METRIC_KIND, NODE_TOPOLOGY_KIND, NodeMetric, NodeTopology
 from descheduler.model.koordinator.reservation import Reservation
 from descheduler.model.kube_version import KubeVersion
 from descheduler.model.node import Node

@@ -11,7 +11,7 @@ from descheduler.cluster.kind import TRACES_OF_SCHEDULERS
 from descheduler.cluster.request import SnapshotRequest
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.eviction.placement_verification.placement_verification import landing_needs
-from descheduler.model.koordinator.node_metric import NODE_METRIC_KIND
+from descheduler.model.koordinator.node_reports import NODE_METRIC_KIND
 from descheduler.policy.plugin import Needs, Registry
 from descheduler.policy.priority_thresholds import threshold_of
 from descheduler.policy.types import Policy

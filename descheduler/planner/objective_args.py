@@ -7,7 +7,7 @@ from typing import Annotated
 
 import msgspec
 
-from descheduler.model.koordinator.node_metric import NODE_METRIC_KIND, RAW_ALLOCATABLE_ANNOTATION
+from descheduler.model.koordinator.node_reports import NODE_METRIC_KIND, RAW_ALLOCATABLE_ANNOTATION
 from descheduler.model.node import CORDON_ANNOTATION
 from descheduler.policy.plugin import ArgsProblem, Needs
 from descheduler.policy.shared_args import (

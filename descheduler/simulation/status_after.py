@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.groups.disruption_budget import DisruptionBudget
 from descheduler.model.groups.workloads import JobFacts, Workload
-from descheduler.model.koordinator.node_metric import NodeMetric, PodMetric
+from descheduler.model.koordinator.node_reports import NodeMetric, PodMetric
 from descheduler.model.objects import NodeUsage, PodUsage
 from descheduler.model.pod import Pod
 from descheduler.model.requests import ResourceList

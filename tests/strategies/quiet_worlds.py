@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 from descheduler.cycle.plugins import REGISTRY
-from descheduler.model.koordinator.node_metric import NodeMetric
+from descheduler.model.koordinator.node_reports import NodeMetric
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.plan.decisions import Decisions

@@ -30,9 +30,8 @@ from descheduler.plan.bundles import Candidate
 from descheduler.plan.decisions import Failure
 from descheduler.plan.facts import PluginFacts
 from descheduler.plan.moves import EarlierPlan, Move
-from descheduler.policy.memory_key import memory_key
 from descheduler.policy.plugin_faults import PluginFault, collected_faults, note_fault
-from descheduler.policy.types import Policy
+from descheduler.policy.types import Policy, memory_key
 from descheduler.strategies.framework import (
     BalancePlugin,
     DeschedulePlugin,

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from descheduler.model.koordinator.classes import KoordinatorPriority, priority_class, qos_of
-from descheduler.model.koordinator.node_metric import NodeMetric
+from descheduler.model.koordinator.node_reports import NodeMetric
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.requests import CPU, MEMORY, ResourceList

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.strategy_handle import StrategyHandle
-from descheduler.model.koordinator.node_metric import NODE_METRIC_KIND, RAW_ALLOCATABLE_ANNOTATION
+from descheduler.model.koordinator.node_reports import NODE_METRIC_KIND, RAW_ALLOCATABLE_ANNOTATION
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.plan.facts import PluginFacts

@@ -10,7 +10,7 @@ import msgspec
 from descheduler.cluster.decoding.blocks import decode_quantities
 from descheduler.eviction.cluster_view import ClusterView
 from descheduler.model.koordinator.classes import is_prod
-from descheduler.model.koordinator.node_metric import RAW_ALLOCATABLE_ANNOTATION, NodeMetric
+from descheduler.model.koordinator.node_reports import RAW_ALLOCATABLE_ANNOTATION, NodeMetric
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.quantity import NANO

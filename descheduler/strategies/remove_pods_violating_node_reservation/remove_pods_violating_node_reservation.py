@@ -13,7 +13,7 @@ from descheduler.cluster.decoding.koordinator.reservations import allocated_rese
 from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.annotations import RESERVATION_ALLOCATED_ANNOTATION
-from descheduler.model.koordinator.node_topology import NODE_TOPOLOGY_KIND
+from descheduler.model.koordinator.node_reports import NODE_TOPOLOGY_KIND
 from descheduler.model.koordinator.reservation import Reservation
 from descheduler.model.node import NODE_RESERVATION_ANNOTATION, Node
 from descheduler.model.pod import Pod

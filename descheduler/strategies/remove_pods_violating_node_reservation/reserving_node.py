@@ -8,7 +8,7 @@ import msgspec
 
 from descheduler.cluster.decoding.koordinator.node_topology import decode_pinned_cpus
 from descheduler.model.annotations import RESOURCE_STATUS_ANNOTATION
-from descheduler.model.koordinator.node_topology import NodeTopology
+from descheduler.model.koordinator.node_reports import NodeTopology
 from descheduler.model.node import NODE_RESERVATION_ANNOTATION, Node
 from descheduler.model.pod import Pod
 from descheduler.model.text.numbers import cpu_list_text

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from descheduler.model.koordinator.node_metric import RAW_ALLOCATABLE_ANNOTATION, NodeMetric
+from descheduler.model.koordinator.node_reports import RAW_ALLOCATABLE_ANNOTATION, NodeMetric
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.plan.decisions import Decisions

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from descheduler.cluster.decoding.wire import ABSENT, Int64, ObjectReader, Wire, set_time
-from descheduler.model.koordinator.node_metric import NodeMetric, PodMetric
+from descheduler.model.koordinator.node_reports import NodeMetric, PodMetric
 from descheduler.model.quantity import parse_quantity
 from descheduler.model.requests import ResourceList
 from descheduler.model.text.duration import parse_duration

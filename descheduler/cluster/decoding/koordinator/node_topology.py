@@ -18,7 +18,7 @@ from descheduler.model.annotations import (
     POD_CPU_ALLOCS_ANNOTATION,
     SYSTEM_QOS_ANNOTATION,
 )
-from descheduler.model.koordinator.node_topology import Cpu, NodeTopology
+from descheduler.model.koordinator.node_reports import Cpu, NodeTopology
 from descheduler.model.node import NODE_RESERVATION_ANNOTATION
 from descheduler.model.text.numbers import parse_cpu_list
 

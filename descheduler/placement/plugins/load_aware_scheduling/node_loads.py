@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from descheduler.cluster.decoding.blocks import decode_quantities
 from descheduler.cluster.decoding.koordinator.node_metric import decode_aggregates
 from descheduler.model.koordinator.classes import is_prod
-from descheduler.model.koordinator.node_metric import RAW_ALLOCATABLE_ANNOTATION, NodeMetric, PodMetric
+from descheduler.model.koordinator.node_reports import RAW_ALLOCATABLE_ANNOTATION, NodeMetric, PodMetric
 from descheduler.model.koordinator.reservation import is_reserve_pod
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.koordinator.classes import is_prod
-from descheduler.model.koordinator.node_metric import NODE_METRIC_KIND, RAW_ALLOCATABLE_ANNOTATION
+from descheduler.model.koordinator.node_reports import NODE_METRIC_KIND, RAW_ALLOCATABLE_ANNOTATION
 from descheduler.model.node import BATCH_RESOURCES
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import ScoreRange

@@ -12,7 +12,7 @@ import numpy as np
 
 from descheduler.cluster.decoding.koordinator.node_topology import decode_cpu_spec, decode_pinned_cpus
 from descheduler.model.annotations import CPU_SPEC_ANNOTATION, RESOURCE_STATUS_ANNOTATION
-from descheduler.model.koordinator.node_topology import NODE_TOPOLOGY_KIND, Cpu, NodeTopology
+from descheduler.model.koordinator.node_reports import NODE_TOPOLOGY_KIND, Cpu, NodeTopology
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.text.numbers import cpu_list_text

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from descheduler.model.annotations import CPU_SPEC_ANNOTATION, NUMA_SPEC_ANNOTATION
-from descheduler.model.koordinator.node_topology import NODE_TOPOLOGY_KIND
+from descheduler.model.koordinator.node_reports import NODE_TOPOLOGY_KIND
 from descheduler.model.text.numbers import cpu_list_text
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.obstacle import Obstacle

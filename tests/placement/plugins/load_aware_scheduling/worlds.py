@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from descheduler.cluster.decoding.koordinator.node_metric import NodeMetricDecoder
-from descheduler.model.koordinator.node_metric import NODE_METRIC_KIND, NodeMetric
+from descheduler.model.koordinator.node_reports import NODE_METRIC_KIND, NodeMetric
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.configuration import load_scheduler_configuration
