@@ -8,8 +8,6 @@ import sys
 from contextlib import suppress
 from types import FrameType
 
-__all__ = ["complete", "main"]
-
 _INTERRUPTED = 130
 """As shells count SIGINT; `descheduler.cli.ending.exit_code` is not loaded yet."""
 

@@ -24,9 +24,8 @@ from descheduler.model.verdict import Reason
 from descheduler.plan.decisions import Decisions, Failure
 from descheduler.plan.moves import Move, Refusal
 from descheduler.policy.load import load_policy
-from descheduler.report.plan.making import Plan, make_plan
-
-__all__ = ["EvaluatedEviction", "EvaluatedRefusal", "Evaluation", "evaluate", "evaluation_of"]
+from descheduler.report.plan.document import Plan
+from descheduler.report.plan.making import make_plan
 
 
 class EvaluatedEviction(msgspec.Struct, frozen=True):

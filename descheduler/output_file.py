@@ -14,8 +14,6 @@ from typing import BinaryIO
 
 from descheduler.process_end import bound_to_process
 
-__all__ = ["written_file"]
-
 _STDOUT = 1
 _MOST_LINKS = 40
 

@@ -14,8 +14,6 @@ from functools import partial
 from itertools import count
 from typing import TypeVar
 
-__all__ = ["bound_to_process", "remove_what_is_bound"]
-
 T = TypeVar("T")
 
 _MAKING_SECONDS = 2.0

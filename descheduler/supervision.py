@@ -19,8 +19,6 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Generic, TypeVar
 
-__all__ = ["RunStopped", "Watch", "sleep_unless"]
-
 T = TypeVar("T")
 
 _SLICE_SECONDS = 0.05

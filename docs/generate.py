@@ -29,8 +29,6 @@ from docs.generator.read_rules import with_read_rules
 from docs.generator.sessions import refreshed
 from docs.generator.workshop import workshop
 
-__all__ = ["CHART_README", "PAGES", "REFERENCE", "ROLES", "SESSIONS", "main", "session"]
-
 REFERENCE = Path(__file__).parent / "reference"
 """Where the pages are kept."""
 

@@ -15,8 +15,6 @@ from urllib.parse import SplitResult, urlsplit
 
 import yaml
 
-__all__ = ["Exchange", "Listener", "write_kubeconfig"]
-
 Owner = TypeVar("Owner")
 
 

@@ -11,8 +11,6 @@ from typing import Any, TypeVar
 
 import pytest
 
-__all__ = ["Part", "first_of", "parts"]
-
 _T = TypeVar("_T")
 
 

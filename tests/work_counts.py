@@ -7,8 +7,6 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
-__all__ = ["num_calls"]
-
 
 def num_calls(work: Callable[[], object]) -> int:
     """How many functions `work` calls, those of Python and those in C."""

@@ -13,8 +13,6 @@ from descheduler.cli.output import output_may_be_kept
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-__all__ = ["COMMANDS", "commands"]
-
 COMMANDS = tuple(command for group in GROUPS.values() for command in group)
 """Each is the function of its name in the module of its name, which is loaded when it is asked for."""
 

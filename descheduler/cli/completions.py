@@ -13,8 +13,6 @@ from click.shell_completion import CompletionItem
 if TYPE_CHECKING:
     from descheduler.cluster.snapshot import Snapshot
 
-__all__ = ["complete_context", "complete_file", "complete_namespace", "names_in_dump"]
-
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/:@%+=,-]*")
 """Names that shells take as they are. Others, which a dump or a kubeconfig can hold, could be run as commands."""
 

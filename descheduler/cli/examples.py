@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-__all__ = ["EXAMPLES", "GROUPS"]
-
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "Plan and evict": ("run", "loop", "plan", "apply"),
     "Look and ask": ("show", "diff", "explain", "simulate", "status"),

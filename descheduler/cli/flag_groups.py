@@ -13,8 +13,6 @@ import click
 
 from descheduler.cli.examples import EXAMPLES
 
-__all__ = ["FlagGroup", "GoFlagsCommand", "flag", "grouped", "with_flags"]
-
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _OWN = "Options"
 """What a command has of its own."""

@@ -17,17 +17,6 @@ if TYPE_CHECKING:
     from descheduler.cluster.snapshot import Snapshot
     from descheduler.policy.types import Policy
 
-__all__ = [
-    "dump_paths",
-    "load_policy_file",
-    "load_policy_source",
-    "log_policy",
-    "log_snapshot",
-    "read_policy",
-    "skips_broken_objects",
-    "takes_snapshot",
-]
-
 _logger = logging.getLogger(__name__)
 
 

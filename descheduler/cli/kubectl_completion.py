@@ -13,8 +13,6 @@ from click.shell_completion import ShellComplete
 
 from descheduler.cli.commands import commands
 
-__all__ = ["main"]
-
 _FILES, _NO_FILES = ":0", ":4"
 """The directives `ShellCompDirectiveDefault` and `ShellCompDirectiveNoFileComp`."""
 

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from descheduler.policy.types import Policy
     from descheduler.telemetry.recording import TelemetrySettings
 
-__all__ = ["LoopFlags", "run_loop"]
-
 _logger = logging.getLogger(__name__)
 _METRICS = "text/plain; version=0.0.4; charset=utf-8"
 _LATE_SECONDS = 60.0

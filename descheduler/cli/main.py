@@ -18,8 +18,6 @@ from descheduler.cli.ending.explaining import explain_error, fail, tell_fault
 from descheduler.cli.ending.leaving import handle_signals, leave
 from descheduler.supervision import Watch
 
-__all__ = ["main"]
-
 _YOUNG_OBJECTS = 250_000
 """New objects, of some 100 bytes, before cycles are looked for among them."""
 _ROUNDS = 50

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from descheduler.report.plan.document import Plan
     from descheduler.report.simulation_document import Simulation
 
-__all__ = ["Output", "keep_output", "output_may_be_kept", "takes_output", "write_data", "write_document", "write_text"]
-
 
 class Output(msgspec.Struct, frozen=True):
     """What the output flags say."""

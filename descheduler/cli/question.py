@@ -12,8 +12,6 @@ from click.shell_completion import CompletionItem
 from descheduler.cli.completions import names_in_dump
 from descheduler.report.subjects import SUBJECTS, Subject, SubjectType, types_of
 
-__all__ = ["Question", "complete_question", "read_question"]
-
 _VERSION = re.compile(r"v\d+((alpha|beta)\d+)?")
 _DEFAULT_NAMESPACE = "default"
 _HOW = "write TYPE NAME or TYPE/NAME, for example pod/web-1 -n shop, deploy/web -n shop or node/worker-3"

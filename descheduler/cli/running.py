@@ -42,8 +42,6 @@ if TYPE_CHECKING:
     from descheduler.policy.types import Policy
     from descheduler.telemetry.run_record import RunRecord
 
-__all__ = ["RunFlags", "run_policy", "watched_search"]
-
 _SHARE_FOR_SEARCH = 0.6
 """Of the time that is left before the deadline; the rest is for trying the plan out and for the report."""
 _logger = logging.getLogger(__name__)

@@ -15,8 +15,6 @@ from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.groups.disruption_budget import DisruptionBudget
 from descheduler.model.pod import Owner, Pod
 
-__all__ = ["with_counted_budgets"]
-
 _WARNING = (
     "no PodDisruptionBudget in the dump has a status, as in manifests; the disruptions that they allow are counted "
     "from their specs, pods and replicas"

@@ -25,9 +25,6 @@ from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted
 from descheduler.model.text.printable import clipped
 
-__all__ = ["MAX_LIST_DEPTH", "SnapshotBuilder"]
-
-
 ObjectT = TypeVar("ObjectT", bound=NamedObject)
 
 

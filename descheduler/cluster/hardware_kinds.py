@@ -12,8 +12,6 @@ from descheduler.cluster.decoding.resource_slices import (
 from descheduler.cluster.kept import kubernetes
 from descheduler.cluster.kind import AnyKind, Kind, Trace, unshared
 
-__all__ = ["DEVICE_KIND_ROWS", "VOLUME_KIND_ROWS"]
-
 _STORAGE = "storage.k8s.io"
 _RESOURCE = "resource.k8s.io"
 _OLDER_RESOURCE = (f"{_RESOURCE}/v1beta2", f"{_RESOURCE}/v1beta1")

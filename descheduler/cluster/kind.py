@@ -20,18 +20,6 @@ from descheduler.model.pod import Pod, PodSpec
 if TYPE_CHECKING:
     from descheduler.cluster.decoding.decode import Decoding
 
-__all__ = [
-    "TRACES_OF_SCHEDULERS",
-    "AnyKind",
-    "Kind",
-    "NamedObject",
-    "Trace",
-    "find_traces",
-    "kind_key",
-    "name_of",
-    "unshared",
-]
-
 _KOORDINATOR_KEYS = ("koordinator.sh", "scheduling.sigs.k8s.io", *BATCH_NAMES.values(), *MID_NAMES.values())
 _VOLCANO_KEYS = ("volcano.sh", *OTHER_GANG_ANNOTATIONS)
 

@@ -28,8 +28,6 @@ from descheduler.cluster.hardware_kinds import DEVICE_KIND_ROWS, VOLUME_KIND_ROW
 from descheduler.cluster.kept import kubernetes, schedulers
 from descheduler.cluster.kind import AnyKind, Kind, Trace, kind_key, unshared
 
-__all__ = ["KINDS", "Kinds", "kind_of", "kinds_by_key"]
-
 Kinds: TypeAlias = Mapping[str, AnyKind]
 """Key of a kind → the kind, in reading order."""
 

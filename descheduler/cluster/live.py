@@ -11,7 +11,7 @@ from typing import Protocol
 
 import msgspec
 
-from descheduler.cluster.begun_lists import Batch, MessageSource, message_lists
+from descheduler.cluster.begun_lists import MessageSource, message_lists
 from descheduler.cluster.builder import SnapshotBuilder
 from descheduler.cluster.dumps.write import DumpWriter
 from descheduler.cluster.kind import AnyKind
@@ -22,13 +22,13 @@ from descheduler.cluster.snapshot import Snapshot, SnapshotError
 from descheduler.kube.client import KubeClient
 from descheduler.kube.errors import KindAbsent, KindForbidden, ListExpired, NotProtobuf
 from descheduler.kube.lists.begun import BegunLists
+from descheduler.kube.lists.body import ListPage
+from descheduler.kube.lists.streamed import MessageBatch
 from descheduler.kube.prometheus import PrometheusClient, read_prometheus_token, read_service_account_token
 from descheduler.model.kube_version import encodes_as_stream
 from descheduler.model.text.printable import printable
 from descheduler.model.text.urls import is_https
 from descheduler.transport.errors import AnswerBroken, ExchangeError, TransportError
-
-__all__ = ["Page", "PageSource", "dump_live", "read_live", "read_node_samples"]
 
 
 class NodeSamples(msgspec.Struct, frozen=True):
@@ -78,26 +78,10 @@ def _token(client: KubeClient, url: str, token_secret: tuple[str, str] | None) -
 _MAX_RESTARTS = 3
 
 
-class Page(Protocol):
-    """One page of a list."""
-
-    @property
-    def body(self) -> bytes:
-        """The list as the server sent it."""
-
-    @property
-    def resource_version(self) -> str:
-        """The version of the list, the same on all its pages."""
-
-    @property
-    def kind(self) -> str:
-        """The kind of the list, such as `PodList`."""
-
-
 class PageSource(MessageSource, Protocol):
     """What reading needs of `descheduler.kube.client.KubeClient`."""
 
-    def list_pages(self, path: str, *, limit: int = 500) -> Iterator[Page]:
+    def list_pages(self, path: str, *, limit: int = 500) -> Iterator[ListPage]:
         """The pages of the list at `path`, of `limit` objects; 0 asks for all, which come in pieces.
 
         Raises ListExpired, AnswerBroken, KindAbsent, KindForbidden or another ExchangeError.
@@ -111,7 +95,7 @@ def read_live(
     source: str = "the API server",
     taken_at: datetime | None = None,
     git_version: str = "",
-    begun: BegunLists[Batch] | None = None,
+    begun: BegunLists[MessageBatch] | None = None,
 ) -> Snapshot:
     """The snapshot of the kinds that are needed, in the order of the kinds table: nodes, then pods, then others.
 
@@ -265,7 +249,7 @@ def _read_list(kind: AnyKind, read_once: Callable[[], str], *, restart: Callable
 class _MessageReader:
     """Reads lists in protobuf until it turns out that the server has none."""
 
-    def __init__(self, lists: BegunLists[Batch], builder: SnapshotBuilder) -> None:
+    def __init__(self, lists: BegunLists[MessageBatch], builder: SnapshotBuilder) -> None:
         self._lists = lists
         self._builder = builder
         self._adder = MessageAdder(builder)

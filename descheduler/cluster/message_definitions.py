@@ -19,8 +19,6 @@ import msgspec
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 from google.protobuf.message import Message
 
-__all__ = ["json_of", "message_class", "moment_of"]
-
 Value = None | bool | int | str | list["Value"] | dict[str, "Value"]
 Reader = Callable[[Any], Value]
 

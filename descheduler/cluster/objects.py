@@ -19,8 +19,6 @@ from descheduler.model.groups.gangs import POD_GROUP_API_GROUPS
 from descheduler.model.resource_claims import DEVICE_KINDS
 from descheduler.model.text.printable import printable
 
-__all__ = ["snapshot_from_objects", "with_assumed"]
-
 _encode = msgspec.json.Encoder().encode
 
 

@@ -16,8 +16,6 @@ from descheduler.cluster.kind import AnyKind
 from descheduler.cluster.message_definitions import json_of, message_class, moment_of
 from descheduler.model.pod import Owner, Pod, PodCondition
 
-__all__ = ["MessageAdder", "ProtoPodReader"]
-
 Key = TypeVar("Key")
 Value = TypeVar("Value")
 

@@ -9,8 +9,6 @@ from dataclasses import dataclass, field
 from descheduler.cluster.kind import AnyKind, Trace
 from descheduler.cluster.kinds import KINDS, Kinds
 
-__all__ = ["SnapshotRequest"]
-
 
 @dataclass(frozen=True, slots=True)
 class SnapshotRequest:

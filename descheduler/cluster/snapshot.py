@@ -18,8 +18,7 @@ from descheduler.model.groups.workloads import PodRevision, Workload
 from descheduler.model.koordinator.devices import Device
 from descheduler.model.koordinator.gang_settings import PodGroup
 from descheduler.model.koordinator.migration_job import MIGRATION_JOB_KIND, MigrationJob
-from descheduler.model.koordinator.node_metric import NODE_METRIC_KIND, NodeMetric
-from descheduler.model.koordinator.node_topology import NODE_TOPOLOGY_KIND, NodeTopology
+from descheduler.model.koordinator.node_reports import NODE_METRIC_KIND, NODE_TOPOLOGY_KIND, NodeMetric, NodeTopology
 from descheduler.model.koordinator.reservation import Reservation
 from descheduler.model.kube_version import KubeVersion
 from descheduler.model.node import Node
@@ -39,8 +38,6 @@ from descheduler.model.volume_sources import (
 
 if TYPE_CHECKING:
     from descheduler.cluster.kind import Kind, NamedObject
-
-__all__ = ["BudgetIndex", "DumpError", "Snapshot", "SnapshotError", "snapshot_fields"]
 
 ObjectT = TypeVar("ObjectT", bound="NamedObject")
 
@@ -157,7 +154,6 @@ class Snapshot:
 
     @cached_property
     def nodes_by_name(self) -> Mapping[str, Node]:
-        """Node name → node."""
         return {node.name: node for node in self.nodes}
 
     @cached_property

@@ -15,8 +15,6 @@ from descheduler.documents.document import Document, TreeNode, find
 from descheduler.documents.problems import DocumentProblem, dotted
 from descheduler.documents.yaml_document import parse_yaml_documents
 
-__all__ = ["API_VERSION", "Conversion", "ConversionNotes", "configuration_of", "with_comments"]
-
 API_VERSION = "descheduler/v1alpha2"
 
 

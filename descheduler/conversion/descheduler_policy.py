@@ -13,8 +13,6 @@ from descheduler.policy.load import load_policy
 from descheduler.policy.types import Policy, Profile
 from descheduler.strategies.low_node_utilization import PROMETHEUS
 
-__all__ = ["convert_descheduler_policy", "is_descheduler_policy"]
-
 _LOAD_AWARE, _EVICTOR, _PROOF = "LoadAware", "DefaultEvictor", "PlacementVerification"
 _LOST = {
     "gracePeriodSeconds": "is not converted; the pods' own grace periods hold",

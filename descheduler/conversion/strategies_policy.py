@@ -11,8 +11,6 @@ from descheduler.documents.document import Document, Member, TreeNode, kind_of, 
 from descheduler.documents.problems import DocumentProblem, PolicyError, did_you_mean
 from descheduler.policy.load import load_policy
 
-__all__ = ["convert_strategies_policy", "is_strategies_policy"]
-
 Path = tuple[str | int, ...]
 
 _BALANCE = (

@@ -17,8 +17,6 @@ from descheduler.documents.problems import DocumentProblem, PolicyError
 from descheduler.documents.source import read_document
 from descheduler.policy.load import load_policy
 
-__all__ = ["CONVERTERS", "Converter", "convert_file"]
-
 
 class Converter(msgspec.Struct, frozen=True):
     """One form: how it is called, what it is called in a ConfigMap, and what becomes of it."""

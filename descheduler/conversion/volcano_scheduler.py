@@ -11,8 +11,6 @@ from descheduler.placement.configuration.volcano import is_volcano_configuration
 from descheduler.strategies.node_utilization.sampled_usage import PROMETHEUS
 from descheduler.strategies.rescheduling import LOW_NODE_UTILIZATION
 
-__all__ = ["convert_volcano_scheduler", "is_volcano_scheduler"]
-
 _NAME = "rescheduling"
 _SHUFFLE = "shuffle"
 _OTHERS_OF_SHUFFLE = ("pdb", "tdm")

@@ -19,8 +19,6 @@ from descheduler.kube.lists.listing import doing_of
 from descheduler.output_file import written_file
 from descheduler.supervision import Watch
 
-__all__ = ["dump_cluster"]
-
 _OWNER_ALONE = 0o600
 
 

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from descheduler.migration.dispatch.surroundings import OpenCalls
     from descheduler.migration.rounds import Decide
 
-__all__ = ["NOTHING_EVICTED", "StopCause", "decide_in_time", "find_guard", "guard_open_calls", "take_lease"]
-
 _logger = logging.getLogger(__name__)
 
 NOTHING_EVICTED = "nothing was evicted"

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from descheduler.plan.outcome import Outcome
     from descheduler.report.plan.file import PlanFile
 
-__all__ = ["EVICTIONS_IN_BACKGROUND", "MOST_ASSESSED", "ConnectionOptions", "PlanToApply", "RunOptions", "RunResult"]
-
 EVICTIONS_IN_BACKGROUND = "EvictionsInBackground"
 """The feature gate under which another controller may carry an eviction out."""
 MOST_ASSESSED = 1000

@@ -41,8 +41,6 @@ from descheduler.strategies.remove_pods_violating_topology_spread_constraint imp
 )
 from descheduler.strategies.revoke_pods_over_elastic_quota import revoke_pods_over_elastic_quota
 
-__all__ = ["REGISTRY"]
-
 _DESCHEDULE: frozenset[ExtensionPoint] = frozenset({"deschedule"})
 _BALANCE: frozenset[ExtensionPoint] = frozenset({"balance"})
 

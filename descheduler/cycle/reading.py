@@ -19,8 +19,6 @@ from descheduler.strategies.low_node_utilization import PROMETHEUS
 if TYPE_CHECKING:
     from descheduler.kube.client import KubeClient
 
-__all__ = ["read_cluster"]
-
 
 def read_cluster(
     client: KubeClient,

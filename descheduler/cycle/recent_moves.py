@@ -15,8 +15,6 @@ from descheduler.plan.recent_moves import NO_MOVES, RECENT_MOVES_KEY, RecentMove
 from descheduler.plan.run_memory import RunMemory
 from descheduler.policy.types import Policy
 
-__all__ = ["longest_window", "moves_in", "with_moves"]
-
 
 def longest_window(policy: Policy) -> timedelta | None:
     """How long the moves of a run matter to some profile; None where none has a `moveHistory`."""

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from descheduler.kube.client import KubeClient
     from descheduler.kube.leases.settings import LeaseSettings
 
-__all__ = ["MEMORY_KEY", "KeptMemory", "memory_name", "recall", "remembers"]
-
 MEMORY_KEY = "memory.json"
 _MOST_SECONDS = 10.0
 _WITHOUT_LEASE = "nothing is remembered from one run to the next without a Lease"

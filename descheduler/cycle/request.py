@@ -12,12 +12,10 @@ from descheduler.cluster.request import SnapshotRequest
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.eviction.placement_verification.placement_verification import landing_needs
 from descheduler.model.koordinator.migration_job import MIGRATION_JOB_KIND
-from descheduler.model.koordinator.node_metric import NODE_METRIC_KIND
+from descheduler.model.koordinator.node_reports import NODE_METRIC_KIND
 from descheduler.policy.plugin import Needs, Registry
 from descheduler.policy.priority_thresholds import threshold_of
 from descheduler.policy.types import Policy
-
-__all__ = ["Landings", "dumped_annotations", "snapshot_request"]
 
 _ALWAYS_READ = frozenset({"Node", "Pod"})
 

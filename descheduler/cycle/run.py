@@ -42,8 +42,6 @@ if TYPE_CHECKING:
     from descheduler.kube.discovery import ServerFacts
     from descheduler.kube.leases.held_lease import HeldLease
 
-__all__ = ["run_on_cluster", "run_with"]
-
 
 def run_on_cluster(
     policy: Policy,

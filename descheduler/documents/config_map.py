@@ -20,8 +20,6 @@ from descheduler.documents.document import (
 )
 from descheduler.documents.problems import spelled
 
-__all__ = ["POLICY", "SCHEDULER_CONFIGURATION", "Content", "Parse", "document_in_config_map", "parsed_entry"]
-
 _LITERAL = "|"
 _MOST_NAMED = 10
 

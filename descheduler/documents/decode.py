@@ -20,8 +20,6 @@ from descheduler.documents.document import Document, Mark, Member, TreeNode, kin
 from descheduler.documents.problems import DocumentProblem, PolicyError, did_you_mean, dotted, shown, spelled
 from descheduler.model.text.duration import parse_duration
 
-__all__ = ["Decoder", "Path", "Strictness"]
-
 Path = tuple[str | int, ...]
 _StructT = TypeVar("_StructT", bound=msgspec.Struct)
 _UINT_MAX = 2**64 - 1

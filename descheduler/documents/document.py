@@ -8,25 +8,6 @@ from typing import Literal, TypeAlias
 import msgspec
 from msgspec.structs import replace
 
-__all__ = [
-    "MAX_BYTES",
-    "MAX_DEPTH",
-    "MAX_NODES",
-    "Document",
-    "DocumentError",
-    "Mark",
-    "Member",
-    "TreeNode",
-    "Value",
-    "find",
-    "items_of",
-    "kind_of",
-    "laid_over",
-    "member_node",
-    "member_text",
-    "to_plain",
-]
-
 MAX_BYTES = 4 * 1024 * 1024
 """Largest document read; a real policy has a few kilobytes."""
 MAX_DEPTH = 100

@@ -9,8 +9,6 @@ from msgspec.structs import replace
 from descheduler.documents.config_map import Parse, parsed_entry
 from descheduler.documents.document import Document, DocumentError, Member, TreeNode, items_of, member_node, member_text
 
-__all__ = ["policy_in_values"]
-
 _POLICY = "deschedulerPolicy"
 _BESIDE = {
     "apiVersion": ("deschedulerPolicyAPIVersion", "descheduler/v1alpha2"),

@@ -8,8 +8,6 @@ from typing import NoReturn
 
 from descheduler.documents.document import MAX_DEPTH, MAX_NODES, Document, DocumentError, Mark, Member, TreeNode
 
-__all__ = ["parse_json"]
-
 _SPACE = re.compile(r"[ \t\r\n]*")
 # Before Python 3.11.5 a possessive group goes on behind a round that began and failed (python/cpython#106052), so the
 # rounds take any escape, and what is optional is not possessive.

@@ -12,8 +12,6 @@ from contextlib import suppress
 
 import msgspec
 
-__all__ = ["WINDOW_BYTES", "JsonFaultError", "after_blanks", "elements", "is_json", "members", "value_end", "values"]
-
 WINDOW_BYTES = 256 << 10
 """How much text is taken apart at once."""
 _BLANKS = re.compile(rb"[ \t\r\n]*+")

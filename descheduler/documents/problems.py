@@ -11,8 +11,6 @@ import msgspec
 from descheduler.model.text.printable import clipped
 from descheduler.model.text.urls import shown_url
 
-__all__ = ["DocumentProblem", "PolicyError", "did_you_mean", "dotted", "shown", "spelled"]
-
 _LONGEST_SHOWN = 80
 
 

@@ -29,8 +29,6 @@ from descheduler.documents.problems import DocumentProblem, PolicyError, spelled
 from descheduler.documents.yaml_document import parse_yaml, parse_yaml_documents
 from descheduler.model.text.printable import printable
 
-__all__ = ["digest_of", "read_document", "read_lines", "read_plain_documents", "read_roots"]
-
 _POLICY = "policy"
 _CONTENTS = {_POLICY: POLICY, "scheduler configuration": SCHEDULER_CONFIGURATION}
 """What the documents are that are looked for in ConfigMaps, by noun."""

@@ -17,8 +17,6 @@ import yaml
 from descheduler.documents.document import DocumentError, Mark
 from descheduler.documents.yaml_scalars import Scalar, ScalarError, key_text, resolve_plain, resolve_tagged
 
-__all__ = ["ByteStream", "Value", "YamlBuilder", "YamlLimits", "YamlReader", "mark_of", "syntax_message"]
-
 ValueT = TypeVar("ValueT")
 MemberT = TypeVar("MemberT")
 # The C parser is ten times faster; the two agree on everything but the wording of errors.

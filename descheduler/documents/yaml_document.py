@@ -12,8 +12,6 @@ from descheduler.documents.document import MAX_DEPTH, MAX_NODES, Document, Docum
 from descheduler.documents.yaml_builder import YamlBuilder, YamlLimits, mark_of, syntax_message
 from descheduler.documents.yaml_scalars import Scalar
 
-__all__ = ["parse_yaml", "parse_yaml_documents"]
-
 _Read = TypeVar("_Read")
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _LIMITS = YamlLimits(

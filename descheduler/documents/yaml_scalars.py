@@ -11,8 +11,6 @@ import binascii
 import math
 import re
 
-__all__ = ["Scalar", "ScalarError", "key_text", "resolve_plain", "resolve_tagged"]
-
 Scalar = bool | int | float | str | None
 
 _TRUE = ("y", "yes", "true", "on")

@@ -14,8 +14,6 @@ from descheduler.cluster.snapshot import Snapshot
 from descheduler.eviction.undo import NOTHING_DONE, Undo
 from descheduler.model.pod import EVICTION_IN_PROGRESS_ANNOTATION, REQUEST_EVICT_ONLY_ANNOTATION, Pod
 
-__all__ = ["BACKGROUND_TEXT", "Answers", "BackgroundEvictions", "EvictionAnswer"]
-
 
 class BackgroundEvictions:
     """Which pods another controller evicts, found in progress or handed over in this run.

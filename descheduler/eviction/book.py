@@ -13,8 +13,6 @@ from descheduler.model.verdict import Reason, Verdict
 from descheduler.plan.decisions import BACKGROUND, SUCCESS
 from descheduler.plan.moves import Move, PodIdentity, Refusal, identity_of
 
-__all__ = ["Book", "Notes"]
-
 
 class Notes(msgspec.Struct, frozen=True):
     """What was noted beside grants, at some moment."""

@@ -18,8 +18,6 @@ from descheduler.model.pod import Pod
 from descheduler.model.selection.labels import LabelSelector
 from descheduler.plan.moves import Move
 
-__all__ = ["NO_PODS", "ClusterCounts", "ClusterView", "NodeChange", "PriorMoves", "count_pods", "pods_for"]
-
 
 class PriorMoves:
     """What earlier rounds of a run have evicted, in that order, each pod once, also those whose fate is not known.

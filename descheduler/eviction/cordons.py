@@ -15,8 +15,6 @@ from descheduler.plan.decisions import Decisions
 from descheduler.policy.plugin import Registry
 from descheduler.policy.types import Policy
 
-__all__ = ["cordon_notes", "cordoned_by", "kept_cordoned_by", "with_cordons"]
-
 _MOST_NAMED = 10
 
 

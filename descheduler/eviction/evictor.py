@@ -24,8 +24,6 @@ from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.plan.bundles import Bundle, Candidate
 from descheduler.plan.moves import Move
 
-__all__ = ["NOT_CREATED", "Evictor"]
-
 NOT_CREATED = refuse(Reason.MISSING_UID, "the pod is not created yet")
 """Of a pod that comes for one that this run evicts."""
 

@@ -13,8 +13,6 @@ from descheduler.policy.types import Policy
 if TYPE_CHECKING:  # numpy takes longer to import than validating a policy may
     from descheduler.eviction.node_fit import NodeFit
 
-__all__ = ["Handle"]
-
 
 class Handle(msgspec.Struct, frozen=True):
     """The cycle as a filter plugin sees it. `now` is the aware UTC instant that all ages are taken at."""

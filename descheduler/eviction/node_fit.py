@@ -22,8 +22,6 @@ from descheduler.model.selection.affinity import NodeMatch, PodAffinityTerm, mat
 from descheduler.placement.shadow.node_masks import NodeMasks
 from descheduler.placement.shadow.tally.pod_tally import FoundPods, PodQuery, PodSum, PodTally
 
-__all__ = ["NodeFit", "NodeSet", "TrialRoom"]
-
 _INT64_MAX = 2**63 - 1
 
 

@@ -17,9 +17,6 @@ if TYPE_CHECKING:  # numpy takes longer to import than validating a policy may
     from descheduler.placement.landings.landing import Landing
     from descheduler.placement.prover import LandingProver
 
-__all__ = ["EvictorPlugin", "PluginEvictor", "ReasonOf"]
-
-
 ReasonOf = str | Callable[[Pod], str]
 """The sentence with which a plugin selects a pod, or what gives it; asked only where somebody wants to know."""
 

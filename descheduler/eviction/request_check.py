@@ -14,8 +14,6 @@ from descheduler.model.verdict import ACCEPTED, Verdict
 from descheduler.plan.bundles import Bundle, Candidate
 from descheduler.plan.moves import Move
 
-__all__ = ["Allowance", "BundlingCheck", "CountingCheck", "PodByPod", "RequestCheck", "allowance_by_pod", "always"]
-
 
 class RequestCheck(Protocol):
     """One thing that can block an eviction.

@@ -26,8 +26,6 @@ from descheduler.plan.decisions import Decisions
 from descheduler.plan.moves import Move, Refusal
 from descheduler.policy.types import Policy, Profile
 
-__all__ = ["limit_notes", "notes_after", "shard_notes"]
-
 _Limit = tuple[str, int | str | None, str]
 """Its key, its value, and what it is counted for: "node", "namespace", or "" for the cluster."""
 _MOST_NAMED = 5

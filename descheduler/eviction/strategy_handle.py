@@ -9,8 +9,6 @@ from descheduler.eviction.plugin_evictor import PluginEvictor
 from descheduler.plan.run_memory import NOTHING_REMEMBERED, PluginMemory
 from descheduler.plan.search_watch import UNWATCHED, SearchWatch
 
-__all__ = ["StrategyHandle"]
-
 
 def _build_none(name: str, _handle: StrategyHandle) -> object:
     raise KeyError(name)

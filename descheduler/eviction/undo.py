@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-__all__ = ["NOTHING_DONE", "Undo", "undo_all"]
-
 Undo = Callable[[], None]
 """Takes one change back exactly; the changes made after it have been taken back before."""
 

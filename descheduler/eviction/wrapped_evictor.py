@@ -17,8 +17,6 @@ if TYPE_CHECKING:  # numpy takes longer to import than validating a policy may
     from descheduler.placement.landings.landing import Landing
     from descheduler.placement.prover import LandingProver
 
-__all__ = ["WrappedEvictor"]
-
 
 class WrappedEvictor(PluginEvictor):
     """Passes everything on to `inner` and has no state of its own; derived ones override what they look at."""

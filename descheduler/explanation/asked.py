@@ -19,8 +19,6 @@ from descheduler.policy.types import Policy
 from descheduler.report.subjects import Subject
 from descheduler.report.tables.table_style import TableStyle
 
-__all__ = ["Answer", "Explained", "Inquiry", "explained_by"]
-
 Part = TypeVar("Part", bound=Fields)
 """The part of the document that is about one subject."""
 

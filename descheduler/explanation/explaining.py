@@ -30,8 +30,6 @@ from descheduler.report.subjects import SUBJECTS, Subject, types_of
 from descheduler.report.tables.head_line import cluster_part, policy_part, time_part
 from descheduler.report.tables.table_style import TableStyle
 
-__all__ = ["Explanation", "explain", "explanation_type", "settings_for"]
-
 _WIDTH, _INDENT = 116, "    "
 _OTHER_FIELDS = """
     `policy` is null without a policy, `snapshot` without a cluster or a dump. `now` is the instant that all ages

@@ -10,17 +10,6 @@ from descheduler.documents.problems import did_you_mean, shown
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 
-__all__ = [
-    "GROUP_KINDS",
-    "OwnedPods",
-    "UnknownSubjectError",
-    "find_group",
-    "find_key",
-    "find_node",
-    "find_plugin",
-    "find_pod",
-]
-
 _MOST_NAMED = 5
 GROUP_KINDS: Mapping[str, str] = {
     kind.lower(): kind

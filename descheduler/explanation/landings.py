@@ -14,16 +14,6 @@ from descheduler.report.plan.document import LandingCause, LandingWord, PlannedA
 from descheduler.report.plan.landings import planned_allocations
 from descheduler.report.tables.table_style import TableStyle
 
-__all__ = [
-    "ExplainedLanding",
-    "LandingCount",
-    "count_landings",
-    "explained_landing",
-    "landing_lines",
-    "landing_message",
-    "verdict_word",
-]
-
 
 class LandingCount(Fields, frozen=True):
     """How many replacement pods get one verdict; it is null for pods after which no replacement is created."""

@@ -16,8 +16,6 @@ from descheduler.placement.prover import LandingProver
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 from descheduler.plan.moves import Move, PodIdentity, identity_of
 
-__all__ = ["MovedCluster"]
-
 
 class MovedCluster:
     """`snapshot` after the evictions of `moves`, one after the other, and the landings of their replacements.

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from descheduler.kube.client import KubeClient
     from descheduler.migration.lease_settings import LeaseOptions
 
-__all__ = ["LiveCluster", "context_namespace", "known_contexts", "read_dumps", "read_live"]
-
 
 class LiveCluster(msgspec.Struct, frozen=True):
     """A cluster, and what earlier runs of the policy have left there for the next one."""

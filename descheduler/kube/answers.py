@@ -10,8 +10,6 @@ import msgspec
 from descheduler.model.text.printable import clipped
 from descheduler.transport.answer import RawResponse
 
-__all__ = ["LIST_BYTES", "OBJECT_BYTES", "ApiStatus", "ObjectHead", "StatusCause", "decode_status", "describe_body"]
-
 _MEBIBYTE = 1 << 20
 
 OBJECT_BYTES = 8 * _MEBIBYTE

@@ -8,8 +8,6 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Generic, TypeVar
 
-__all__ = ["BackgroundCalls"]
-
 T = TypeVar("T")
 
 

@@ -14,8 +14,8 @@ import msgspec
 from descheduler.kube.answers import OBJECT_BYTES, decode_status, describe_body
 from descheduler.kube.authentication.configuration import load_connection
 from descheduler.kube.errors import ApiError, credentials_refused
-from descheduler.kube.lists.body import comes_in_one_piece
-from descheduler.kube.lists.listing import ListPage, list_pages
+from descheduler.kube.lists.body import ListPage, comes_in_one_piece
+from descheduler.kube.lists.listing import list_pages
 from descheduler.kube.lists.streamed import MessageBatch, list_messages, list_pieces
 from descheduler.kube.retry import RetryPolicy, TokenBucket
 from descheduler.transport.answer import RawResponse
@@ -24,8 +24,6 @@ from descheduler.transport.errors import AnswerBroken, ExchangeError, TransportE
 from descheduler.transport.exchange import StreamedResponse, Transport
 from descheduler.transport.header_values import user_header
 from descheduler.version import VERSION
-
-__all__ = ["CallCount", "KubeClient", "connect"]
 
 T = TypeVar("T")
 

@@ -13,8 +13,6 @@ from descheduler.transport.errors import ExchangeError
 if TYPE_CHECKING:
     from descheduler.kube.client import KubeClient
 
-__all__ = ["ServerFacts", "discover", "discover_version"]
-
 
 class ServerFacts(msgspec.Struct, frozen=True):
     """Facts of one server. `groups` maps each API group to its preferred version, such as `policy` to `policy/v1`."""

@@ -5,16 +5,6 @@ from __future__ import annotations
 from descheduler.model.text.urls import is_https
 from descheduler.transport.errors import ExchangeError, NotConnected, TransportError
 
-__all__ = [
-    "ApiError",
-    "KindAbsent",
-    "KindForbidden",
-    "ListExpired",
-    "NotProtobuf",
-    "credentials_refused",
-    "may_have_acted",
-]
-
 _REFUSALS = frozenset({400, 401, 403, 404, 405, 409, 410, 413, 415, 422, 429})
 """With these the API server itself says that it has done nothing."""
 

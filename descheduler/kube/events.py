@@ -21,8 +21,6 @@ from descheduler.transport.errors import ExchangeError
 if TYPE_CHECKING:
     from descheduler.kube.client import KubeClient
 
-__all__ = ["EventRecorder", "EventTotals", "PodEvent"]
-
 _CONTROLLER = "sigs.k8s.io.descheduler"
 _OF_CLUSTER = "default"
 """Where the API wants events about objects without a namespace."""

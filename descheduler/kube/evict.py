@@ -15,8 +15,6 @@ from descheduler.transport.errors import ExchangeError, NotConnected, TransportE
 if TYPE_CHECKING:
     from descheduler.kube.client import KubeClient
 
-__all__ = ["EvictionClient", "EvictionResponse", "PodState"]
-
 _REQUESTED_BY = "sigs.k8s.io/descheduler"
 
 _METADATA_ALONE = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"

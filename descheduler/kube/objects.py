@@ -14,8 +14,6 @@ from descheduler.kube.errors import ApiError, KindForbidden, may_have_acted
 from descheduler.transport.answer import RawResponse
 from descheduler.transport.errors import ExchangeError, TransportError
 
-__all__ = ["ObjectCalls", "is_object_name", "rule_to_add"]
-
 _WRITING = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
 _CORE = '""'
 T = TypeVar("T")

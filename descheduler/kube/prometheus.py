@@ -30,8 +30,6 @@ from descheduler.transport.timed_connections import keep_to_time, whole_answer
 if TYPE_CHECKING:
     from descheduler.kube.client import KubeClient
 
-__all__ = ["PrometheusClient", "UsageRatios", "read_prometheus_token", "read_service_account_token"]
-
 _KEY = "prometheusAuthToken"
 
 

@@ -15,8 +15,6 @@ from descheduler.transport.errors import AnswerTooLarge, TransportError
 if TYPE_CHECKING:  # loaded when something is to be repeated, which is rare
     import tenacity
 
-__all__ = ["RetryPolicy", "TokenBucket"]
-
 # A wait computed from a fraction of a token may end a rounding error early; without this slack the caller would be
 # told to wait for a time too short to move a clock at all.
 _SLACK_TOKENS = 1e-9

@@ -17,8 +17,6 @@ from descheduler.transport.errors import ExchangeError, TransportError
 if TYPE_CHECKING:
     from descheduler.kube.client import KubeClient
 
-__all__ = ["VERBS", "ConfigMapStore", "NewMetadata", "ObjectPlace", "ObjectStore"]
-
 _SUCCESSES = frozenset({200, 201})
 VERBS = {"GET": "get", "POST": "create", "PUT": "update"}
 """HTTP method → verb in roles."""

@@ -29,8 +29,6 @@ from descheduler.model.pod import Owner
 from descheduler.plan.outcome import Outcome, OutcomeCode, OutcomeKind
 from descheduler.plan.planned import PlannedEviction
 
-__all__ = ["EventSink", "EvictionAnnouncer", "JobAnnouncer", "JobEvent", "events_of"]
-
 _ACTION = "Descheduled"
 _SENDER = "sigs.k8s.io/descheduler"
 

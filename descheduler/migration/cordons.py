@@ -25,8 +25,6 @@ from descheduler.plan.outcome import Outcome
 from descheduler.plan.planned import PlannedEviction
 from descheduler.transport.errors import ExchangeError
 
-__all__ = ["CORDONING_MANAGER", "Cordons"]
-
 CORDONING_MANAGER = "descheduler-cordon-"
 """Beginning of the names in which nodes are cordoned; the Lease of the policy follows, as `NAME.NAMESPACE`."""
 _MOST_TRIES, _WAIT_SECONDS = 5, 1.0

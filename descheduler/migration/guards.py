@@ -25,8 +25,6 @@ from descheduler.model.text.numbers import share_of
 from descheduler.policy.types import Policy
 from descheduler.transport.errors import ExchangeError
 
-__all__ = ["ApiErrors", "Guard", "Health", "Watchman", "make_watchman", "read_health"]
-
 
 class Watchman:
     """To be asked as often as one likes, from any thread; `submit` makes `read` every `period_seconds` of `clock`.

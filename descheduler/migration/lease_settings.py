@@ -12,8 +12,6 @@ from descheduler.policy.component_config import DEFAULT_LEADER_ELECTION
 from descheduler.policy.run_name import run_name
 from descheduler.policy.types import LeaderElection, Policy
 
-__all__ = ["LeaseOptions", "lease_settings"]
-
 
 class LeaseOptions(msgspec.Struct, frozen=True):
     """What was asked for in so many words; None leaves the choice to the policy.

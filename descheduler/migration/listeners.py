@@ -11,8 +11,6 @@ from descheduler.model.koordinator.migration_job import MigrationJob
 from descheduler.plan.outcome import Outcome
 from descheduler.plan.planned import PlannedEviction
 
-__all__ = ["EveryListener", "EverySink", "JobListener"]
-
 
 class JobListener(Protocol):
     """Hears of jobs as soon as they are kept, on whichever thread that is. No method may block or raise."""

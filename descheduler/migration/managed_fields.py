@@ -7,8 +7,6 @@ from typing import Any
 
 import msgspec
 
-__all__ = ["ManagedFields", "managers_of"]
-
 
 class ManagedFields(msgspec.Struct, rename="camel"):
     """What one field manager has stated. Each may be null, as Kubernetes' own decoder has it."""

@@ -16,8 +16,6 @@ from descheduler.plan.outcome import Outcome, OutcomeKind
 from descheduler.supervision import RunStopped, Watch
 from descheduler.transport.errors import ExchangeError
 
-__all__ = ["Observer"]
-
 _FIRST_WAIT_SECONDS = 5.0
 _LONGEST_WAIT_SECONDS = 30.0
 

@@ -10,8 +10,6 @@ from descheduler.cluster.decoding.decode import Decoding, pod_decoder
 from descheduler.kube.objects import ObjectCalls, is_object_name
 from descheduler.model.pod import Pod
 
-__all__ = ["decode_pod", "pod_path", "pods_path", "read_pod", "read_whole_pod"]
-
 _decode_object = msgspec.json.Decoder(dict[str, Any]).decode
 
 

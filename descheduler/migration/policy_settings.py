@@ -14,8 +14,6 @@ from descheduler.eviction.migration_controller.schedules import closings
 from descheduler.migration.settings import ClosingTime, DispatchSettings, EvictionTerms, Pace
 from descheduler.policy.types import DEFAULT_BURST, DEFAULT_QPS, Policy
 
-__all__ = ["PaceFlags", "RunStart", "dispatch_settings"]
-
 _DEFAULT = Pace(qps=DEFAULT_QPS, burst=DEFAULT_BURST)
 
 

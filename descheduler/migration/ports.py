@@ -9,8 +9,6 @@ from descheduler.kube.evict import EvictionResponse, PodState
 from descheduler.plan.outcome import Outcome
 from descheduler.plan.planned import PlannedEviction
 
-__all__ = ["EvictPort", "OutcomeSink", "RemovalPort"]
-
 
 class EvictPort(Protocol):
     """Evicts one pod; `descheduler.kube.evict.EvictionClient` is the real one. Called from several threads."""

@@ -28,8 +28,6 @@ from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.plan.planned import DueMove
 
-__all__ = ["MOST_EXCHANGED", "MOST_LOOKED_AT", "Footprints", "Rechecked"]
-
 MOST_LOOKED_AT = 5
 """Nodes that had room in the plan and are looked at for a move without a known target."""
 MOST_EXCHANGED = 20

@@ -15,8 +15,6 @@ from descheduler.model.koordinator.migration_job import JobConditionType, Migrat
 from descheduler.model.pod import Pod
 from descheduler.plan.planned import PlannedEviction
 
-__all__ = ["Replacements", "Successors", "came_after", "is_replaced", "successors_of"]
-
 _LABELS_OF_ONE_POD = frozenset(
     {"statefulset.kubernetes.io/pod-name", "apps.kubernetes.io/pod-index", "batch.kubernetes.io/job-completion-index"}
 )

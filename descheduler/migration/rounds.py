@@ -27,8 +27,6 @@ from descheduler.plan.planned import PlannedEviction, PlannedRoom
 if TYPE_CHECKING:  # which policies of upstream go without
     from descheduler.migration.roads.care import Care
 
-__all__ = ["MAX_FAULTY_ROUNDS", "MAX_ROUNDS", "Decide", "carry_out"]
-
 MAX_ROUNDS = 50
 """A bound on deciding again. Each further round needs a refusal of a pod that was never asked for before, so a run gets
 here only under a tight limit and with dozens of unforeseen refusals in a row."""

@@ -9,8 +9,6 @@ import msgspec
 
 from descheduler.eviction.checks.limits import RunLimits
 
-__all__ = ["ClosingTime", "DispatchSettings", "EvictionTerms", "JobSettings", "JobStorage", "Pace"]
-
 
 class Pace(msgspec.Struct, frozen=True):
     """So many evictions a second on average, so many at once."""

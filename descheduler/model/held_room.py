@@ -6,8 +6,6 @@ from typing import NamedTuple
 
 from descheduler.model.pod import Pod
 
-__all__ = ["NOTHING_HELD", "HeldRoom", "HeldRooms"]
-
 
 class HeldRoom(NamedTuple):
     """Room on `node`, where others leave first: held for `pod`, if it is pending, else for its replacement."""

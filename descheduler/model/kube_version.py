@@ -15,8 +15,6 @@ from dataclasses import dataclass, field, replace
 
 import msgspec
 
-__all__ = ["GATES", "NEWEST", "OLDEST", "Gate", "KubeVersion", "KubeVersionError", "encodes_as_stream"]
-
 OLDEST = (1, 33)
 """The oldest release whose scheduler is described here."""
 NEWEST = (1, 37)

@@ -6,16 +6,6 @@ import re
 
 from descheduler.model.requests import CPU, EPHEMERAL_STORAGE, MEMORY
 
-__all__ = [
-    "STANDARD_RESOURCES",
-    "is_container_resource",
-    "is_extended_resource",
-    "is_name_part",
-    "is_qualified_name",
-    "is_subdomain",
-]
-
-
 STANDARD_RESOURCES = (CPU, MEMORY, EPHEMERAL_STORAGE)
 """Those that every node has."""
 _HUGEPAGES = "hugepages-"

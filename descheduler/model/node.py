@@ -9,20 +9,6 @@ import msgspec
 from descheduler.model.requests import ResourceList
 from descheduler.model.selection.taints import Taint
 
-__all__ = [
-    "BATCH_RESOURCES",
-    "CORDON_ANNOTATION",
-    "CORDON_TAINT",
-    "DEPARTURE_CONDITIONS",
-    "HOSTNAME_LABEL",
-    "NODE_RESERVATION_ANNOTATION",
-    "POOL_LABELS",
-    "ZONE_LABEL",
-    "Node",
-    "NodeReservation",
-]
-
-
 NODE_RESERVATION_ANNOTATION = "node.koordinator.sh/reservation"
 BATCH_RESOURCES = ("kubernetes.io/batch-cpu", "kubernetes.io/batch-memory")
 """koord-manager has taken the reservation out of them already."""

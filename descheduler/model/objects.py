@@ -9,18 +9,6 @@ import msgspec
 from descheduler.model.requests import ResourceList
 from descheduler.model.selection.taints import Toleration
 
-__all__ = [
-    "UNBOUNDED",
-    "AdmittedRange",
-    "LimitRange",
-    "Namespace",
-    "NodeUsage",
-    "PodUsage",
-    "PriorityClass",
-    "RuntimeClass",
-    "Service",
-]
-
 
 class Namespace(msgspec.Struct, frozen=True):
     """A namespace and its labels. In one that is terminating no pod can be created."""

@@ -17,33 +17,6 @@ from descheduler.model.selection.affinity import Affinity, TopologySpreadConstra
 from descheduler.model.selection.taints import Toleration
 from descheduler.model.volume_sources import ClaimTemplate
 
-__all__ = [
-    "COMING_CLAIM",
-    "CRITICAL_PRIORITY",
-    "DEFAULT_GRACE_SECONDS",
-    "DO_NOT_DISRUPT_ANNOTATION",
-    "EVICTION_IN_PROGRESS_ANNOTATION",
-    "EVICT_ANNOTATION",
-    "EXTENDED_CLAIM",
-    "MIRROR_ANNOTATION",
-    "PREFER_NO_EVICTION_ANNOTATION",
-    "REQUEST_EVICT_ONLY_ANNOTATION",
-    "SAFE_TO_EVICT_ANNOTATION",
-    "SOURCE_ANNOTATION",
-    "STAYING_ANNOTATIONS",
-    "ContainerStatus",
-    "EphemeralVolume",
-    "HostPort",
-    "InlineDisk",
-    "Owner",
-    "Pod",
-    "PodCondition",
-    "PodResourceClaim",
-    "PodSpec",
-    "asks_to_stay",
-    "coming_claims",
-]
-
 EVICT_ANNOTATION = "descheduler.alpha.kubernetes.io/evict"
 PREFER_NO_EVICTION_ANNOTATION = "descheduler.alpha.kubernetes.io/prefer-no-eviction"
 REQUEST_EVICT_ONLY_ANNOTATION = "descheduler.alpha.kubernetes.io/request-evict-only"

@@ -9,8 +9,6 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
-__all__ = ["NANO", "QuantityError", "ceil_milli", "ceil_value", "format_quantity", "parse_quantity"]
-
 NANO = 10**9
 """Nano units in one base unit (a core, a byte, a device)."""
 

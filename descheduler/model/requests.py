@@ -8,30 +8,6 @@ import msgspec
 
 from descheduler.model.quantity import ceil_milli, ceil_value
 
-__all__ = [
-    "BEST_EFFORT",
-    "BURSTABLE",
-    "CPU",
-    "EPHEMERAL_STORAGE",
-    "GUARANTEED",
-    "MEMORY",
-    "NO_REQUESTS",
-    "PODS",
-    "ContainerResources",
-    "ResizedRequests",
-    "ResourceList",
-    "ceil_amount",
-    "highest",
-    "incoming_scoring_requests",
-    "pod_level_requests",
-    "pod_limits",
-    "pod_requests",
-    "qos_class",
-    "scoring_defaults",
-    "scoring_requests",
-]
-
-
 BEST_EFFORT = "BestEffort"
 BURSTABLE = "Burstable"
 GUARANTEED = "Guaranteed"

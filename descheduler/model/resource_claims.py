@@ -16,40 +16,6 @@ from descheduler.model.pod import Owner
 from descheduler.model.selection.affinity import NodeSelectorTerm
 from descheduler.model.selection.taints import Taint, Toleration
 
-__all__ = [
-    "CLAIM_KIND",
-    "CLAIM_TEMPLATE_KIND",
-    "DEVICE_CLASS_KIND",
-    "DEVICE_KINDS",
-    "MOST_CONSUMERS",
-    "SLICE_KIND",
-    "TAINT_RULE_KIND",
-    "AllocationResult",
-    "Attribute",
-    "AttributeConstraint",
-    "CapacityPolicy",
-    "ClaimAllocation",
-    "ClaimSpec",
-    "Consumer",
-    "CounterSet",
-    "DeviceCapacity",
-    "DeviceClass",
-    "DeviceId",
-    "DeviceRequest",
-    "DeviceStatus",
-    "DeviceTaint",
-    "DeviceTaintRule",
-    "NodeReach",
-    "RequestedDevices",
-    "ResourceClaim",
-    "ResourceClaimTemplate",
-    "ResourceSlice",
-    "SliceDevice",
-    "TaintRules",
-    "VersionAttribute",
-    "listed_taints",
-]
-
 CLAIM_KIND = "ResourceClaim.resource.k8s.io"
 CLAIM_TEMPLATE_KIND = "ResourceClaimTemplate.resource.k8s.io"
 DEVICE_CLASS_KIND = "DeviceClass.resource.k8s.io"

@@ -10,8 +10,6 @@ import msgspec
 
 from descheduler.model.node import Node
 
-__all__ = ["WHOLE_CLUSTER", "Shard"]
-
 
 class Shard(msgspec.Struct, frozen=True):
     """The part with `index` of so many equal ones. A node belongs to the shard that the hash of its `label` points to.

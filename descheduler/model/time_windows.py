@@ -19,9 +19,6 @@ from zoneinfo import ZoneInfo
 from descheduler.model.text.counted import counted
 from descheduler.model.text.duration import format_duration
 
-__all__ = ["LONGEST_WINDOW", "CronError", "Opening", "Schedule", "TimeWindow", "parse_cron"]
-
-
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _WEEKDAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
 _PART = re.compile(r"(?:(?P<star>[*?])|(?P<first>[0-9a-z]+)(?:-(?P<last>[0-9a-z]+))?)(?:/(?P<step>[0-9]{1,3}))?\Z")

@@ -10,8 +10,6 @@ from descheduler.model.shard import WHOLE_CLUSTER, Shard
 from descheduler.model.text.counted import counted
 from descheduler.model.text.numbers import share_of
 
-__all__ = ["ACCEPTED", "BudgetRefusal", "EvictionLimit", "LimitReached", "Reason", "Verdict", "limit_reached", "refuse"]
-
 
 class EvictionLimit(Enum):
     """A limit on evictions; `value` is its key in the policy and `scope_kind` what it is counted for."""

@@ -14,28 +14,6 @@ import msgspec
 from descheduler.model.selection.affinity import NodeSelectorTerm
 from descheduler.model.selection.labels import EVERYTHING, NOTHING, LabelSelector, Requirement
 
-__all__ = [
-    "FILESYSTEM",
-    "MIGRATED_DRIVERS",
-    "READ_WRITE_ONCE",
-    "READ_WRITE_ONCE_POD",
-    "WAIT_FOR_FIRST_CONSUMER",
-    "CSIDriver",
-    "CSINode",
-    "CSIStorageCapacity",
-    "ClaimReference",
-    "ClaimTemplate",
-    "PersistentVolume",
-    "PersistentVolumeClaim",
-    "StorageClass",
-    "VolumeAttachment",
-    "ebs_handle",
-    "gce_handle",
-    "migrated_affinity",
-    "zones_of",
-]
-
-
 _ZONE, _REGION = "topology.kubernetes.io/zone", "topology.kubernetes.io/region"
 _OLD_ZONE, _OLD_REGION = "failure-domain.beta.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/region"
 _SEPARATOR = "__"

@@ -10,8 +10,6 @@ from descheduler.optimizer.arrays import PENDING, Bools, Floats, Ints
 from descheduler.optimizer.problem import Problem
 from descheduler.optimizer.rule_counts import MovedCounts, count_rules
 
-__all__ = ["Arrangement"]
-
 
 class NodeRoom:
     """What is left on each node as pods come and go, whether nodes have capacity of their own or share parts.

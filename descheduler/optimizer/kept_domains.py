@@ -11,8 +11,6 @@ from descheduler.optimizer.problem import Problem
 from descheduler.optimizer.rule_counts import SkewCounts
 from descheduler.optimizer.rules import MaxSkew
 
-__all__ = ["with_kept_domains"]
-
 
 def with_kept_domains(problem: Problem) -> Problem:
     """`problem` without the moves to other domains that topology spread closes in every order of moves.

@@ -7,8 +7,6 @@ import numpy as np
 from descheduler.optimizer.arrays import PENDING, Bools, Ints
 from descheduler.optimizer.problem import Problem
 
-__all__ = ["can_leave", "fits_elsewhere"]
-
 _ROUNDS = 3
 """Pods that turn out to stay take room from others. Each round is right; more of them are seldom better."""
 

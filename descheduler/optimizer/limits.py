@@ -7,8 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["Budget", "Ending", "Limits"]
-
 Ending = Literal["", "work", "time", "cancelled"]
 """What ended a search: nothing, as all was done that it could do, one of its limits, or its caller."""
 

@@ -9,8 +9,6 @@ from descheduler.optimizer.arrays import Floats, Ints
 from descheduler.optimizer.limits import Budget
 from descheduler.optimizer.objective import Guide
 
-__all__ = ["climb_best_first", "climb_by_shifts", "shift_changes"]
-
 _LEAST_GAIN = 1e-6
 _WORTH_COMPARING = 64
 """So many pods are looked through for equal needs: the arrival of equal pods is evaluated once."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 from descheduler.optimizer.arrays import Ints
 from descheduler.optimizer.problem import Problem
 
-__all__ = ["MovesLeft"]
-
 
 class MovesLeft:
     """What the limits of a problem leave when `moved` pods (int64[k]) have been moved, and more are taken one by one.

@@ -13,19 +13,6 @@ from descheduler.optimizer.arrays import Bools, Floats, Ints
 from descheduler.optimizer.limits import Budget
 from descheduler.optimizer.problem import Problem
 
-__all__ = [
-    "Annealer",
-    "Guide",
-    "Model",
-    "Neighbourhood",
-    "Objective",
-    "PreparedObjective",
-    "Term",
-    "Value",
-    "away",
-    "eviction_cost",
-]
-
 Value = tuple[int, ...]
 """What an objective makes of a placement, most important figure first, each the lower the better."""
 

@@ -14,8 +14,6 @@ from descheduler.optimizer.order.ordering import Ordered, order_moves
 from descheduler.optimizer.problem import Problem
 from descheduler.optimizer.rules import MoveLimit
 
-__all__ = ["OrderableSearch"]
-
 
 @dataclasses.dataclass(frozen=True)
 class OrderableSearch:

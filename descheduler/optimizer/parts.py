@@ -8,8 +8,6 @@ import numpy as np
 
 from descheduler.optimizer.arrays import Ints
 
-__all__ = ["UNLIMITED", "Parts"]
-
 UNLIMITED = 2**40
 """The capacity of what a part does not have to give, like the memory of a GPU's host in the row of that GPU."""
 

@@ -15,8 +15,6 @@ from descheduler.optimizer.arrays import PENDING, Bools, Ints
 from descheduler.optimizer.parts import Parts
 from descheduler.optimizer.rules import AtMost, MaxSkew, MinDomains, MoveLimit, Rule, Together
 
-__all__ = ["Problem", "make_problem"]
-
 _LARGEST_EXACT = 2**53
 """Sums are kept in float64, where larger whole numbers are no longer exact."""
 

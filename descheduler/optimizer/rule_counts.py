@@ -15,8 +15,6 @@ import numpy.typing as npt
 from descheduler.optimizer.arrays import PENDING, Bools, Ints
 from descheduler.optimizer.rules import AtMost, MaxSkew, MinDomains, MoveLimit, Rule, Together
 
-__all__ = ["AtMostCounts", "DomainCounts", "MovedCounts", "RuleCounts", "SkewCounts", "TogetherCounts", "count_rules"]
-
 _Counts = npt.NDArray[np.int32]
 
 

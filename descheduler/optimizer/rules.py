@@ -12,8 +12,6 @@ import numpy as np
 
 from descheduler.optimizer.arrays import Bools, Ints
 
-__all__ = ["AtMost", "MaxSkew", "MinDomains", "MoveLimit", "Rule", "Together"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AtMost:

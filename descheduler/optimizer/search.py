@@ -15,8 +15,6 @@ from descheduler.optimizer.local_search import climb_by_shifts
 from descheduler.optimizer.objective import Annealer, Neighbourhood, Objective, Value
 from descheduler.optimizer.problem import Problem
 
-__all__ = ["Incumbent", "Search", "SearchTask", "Ties"]
-
 _LEAST_WORK, _MOST_WORK = 0.1, 1.0
 """Limit of each call of the solver, as in `Limits`: what it is between these is told by `_SHARE_OF_CALL`."""
 _SHARE_OF_CALL = 0.03

@@ -20,8 +20,6 @@ from descheduler.optimizer.problem import Problem
 from descheduler.optimizer.search import Incumbent, Search, SearchTask, Ties
 from descheduler.optimizer.workers import search_in_processes
 
-__all__ = ["ReplayError", "SearchProgress", "Solution", "solve"]
-
 _SHARE_BEFORE_ORDER = 0.85
 """Of the limits; the rest is for two searches more where not all moves of the first can be put in order."""
 _SHARE_IN_ORDER = 0.3

@@ -16,8 +16,6 @@ from descheduler.optimizer.limits import Budget, Ending, Limits
 from descheduler.optimizer.search import Incumbent, Search, SearchTask
 from descheduler.process_end import bound_to_process
 
-__all__ = ["search_in_processes", "work", "worker_command"]
-
 _FIRST_ROUND, _LONGEST_ROUND = 1.0, 10.0
 """What a round takes, of work where that is limited and else in seconds: each twice as much as the one before it.
 

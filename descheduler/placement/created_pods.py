@@ -20,8 +20,6 @@ from descheduler.placement.replacements.controllers.job import index_of
 from descheduler.placement.replacements.controllers.stateful_set import is_ordered
 from descheduler.placement.replacements.replacement import ReplacementMaker
 
-__all__ = ["Coming", "CreatedPods", "created_pods"]
-
 _MOST_CREATED = 1000
 """How many pods that were lacking one owner creates at once; more would take longer to tell than anybody waits."""
 _POD_INDEX = "apps.kubernetes.io/pod-index"

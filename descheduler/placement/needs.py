@@ -8,15 +8,6 @@ from descheduler.placement.plugins.table import PLUGINS
 from descheduler.placement.replacements.controllers.table import CONTROLLERS
 from descheduler.placement.schedulers.table import SCHEDULERS
 
-__all__ = [
-    "ENDING_OWNER_KINDS",
-    "OWNER_KINDS",
-    "OWNER_KINDS_AT_HAND",
-    "SCHEDULER_KINDS",
-    "landing_annotations",
-    "landing_kinds",
-]
-
 _ADMISSION_KINDS = frozenset(
     {"Namespace", "ResourceQuota", "LimitRange", "RuntimeClass.node.k8s.io", "PriorityClass.scheduling.k8s.io"}
 )

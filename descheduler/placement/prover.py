@@ -50,8 +50,6 @@ from descheduler.placement.shadow.follower import Changes
 from descheduler.placement.shadow.placement_class import PlacementForms
 from descheduler.placement.shadow.shadow_cluster import NO_NODE, ShadowCluster
 
-__all__ = ["LandingProver"]
-
 _MOST_HINTS = 20
 """So many replacements without a node are asked about preemption."""
 

@@ -10,8 +10,6 @@ from msgspec.structs import replace
 from descheduler.model.held_room import HeldRoom, HeldRooms
 from descheduler.model.pod import Pod
 
-__all__ = ["Bundle", "Candidate"]
-
 
 class Candidate(msgspec.Struct, frozen=True):
     """A pod that a plugin wants to move. `reason` is the sentence that the plan shows.

@@ -18,8 +18,6 @@ from descheduler.policy.types import Policy
 if TYPE_CHECKING:  # a plan without landings must not pay for numpy
     from descheduler.placement.landings.landing import JointVerdict
 
-__all__ = ["BACKGROUND", "NOTHING_BEYOND", "SUCCESS", "BeyondLimits", "Decisions", "Failure"]
-
 
 class BeyondLimits(msgspec.Struct, frozen=True):
     """What planning on without the limits that stopped plugins came to.

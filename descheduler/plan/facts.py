@@ -10,8 +10,6 @@ import msgspec
 from descheduler.documents.fields import Fields
 from descheduler.plan.goals import Goal
 
-__all__ = ["NearestValue", "NodeClasses", "PluginFacts", "Unit"]
-
 Unit = Literal["percent", "seconds", "restarts", "pods"]
 
 

@@ -10,9 +10,6 @@ import msgspec
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Verdict
 
-__all__ = ["BlockedNode", "Goal", "GoalStatus", "Level", "ReachedGoal", "SearchEnd", "SearchPoint", "UnscheduledPod"]
-
-
 GoalStatus = Literal["nothing", "optimal", "feasible", "infeasible"]
 """How a goal ended, each later one farther from it than the one before."""
 

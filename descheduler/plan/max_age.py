@@ -4,7 +4,5 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-__all__ = ["MAX_AGE"]
-
 MAX_AGE = timedelta(minutes=15)
 """Since its snapshot was read; `--max-age` of `apply` sets another."""

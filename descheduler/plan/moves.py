@@ -14,8 +14,6 @@ from descheduler.model.verdict import Verdict
 if TYPE_CHECKING:  # a plan without landings must not pay for numpy
     from descheduler.placement.landings.landing import Landing
 
-__all__ = ["EarlierPlan", "Move", "PodIdentity", "Refusal", "identity_of"]
-
 PodIdentity = tuple[str, str, str]
 """What tells a pod of a snapshot from all others, also from one of the same name and from one without a uid."""
 

@@ -8,8 +8,6 @@ import msgspec
 
 from descheduler.plan.planned import PlannedEviction
 
-__all__ = ["Outcome", "OutcomeCode", "OutcomeKind"]
-
 
 class OutcomeKind(Enum):
     """How one eviction ended."""

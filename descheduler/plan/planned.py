@@ -13,8 +13,6 @@ from descheduler.model.pod import Owner, Pod
 if TYPE_CHECKING:  # a plan without landings must not pay for numpy
     from descheduler.placement.landings.landing import Landing
 
-__all__ = ["DueMove", "PlannedEviction", "PlannedRoom"]
-
 
 class PlannedRoom(msgspec.Struct, frozen=True):
     """Room on `node`, where others leave, that is to be held for a pending pod.

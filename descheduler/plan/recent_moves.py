@@ -8,8 +8,6 @@ from functools import cached_property
 
 import msgspec
 
-__all__ = ["MOST_MOVES", "NO_MOVES", "RECENT_MOVES_KEY", "RecentMove", "RecentMoves", "RecentMovesError", "WorkloadId"]
-
 RECENT_MOVES_KEY = "recent-moves"
 """Under which the note is kept. Plugins' keys have slashes. All policies beside one Lease share it: a workload that one
 of them has moved rests for the others too."""

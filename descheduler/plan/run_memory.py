@@ -13,18 +13,6 @@ from typing import NamedTuple
 
 import msgspec
 
-__all__ = [
-    "LONGEST_KEPT",
-    "MOST_BYTES",
-    "MOST_NOTES",
-    "NOTHING_REMEMBERED",
-    "NO_MEMORY",
-    "Note",
-    "PluginMemory",
-    "RunMemory",
-    "RunMemoryError",
-]
-
 _VERSION = "descheduler.memory/v2"
 MOST_BYTES = 900_000
 """A ConfigMap holds 1 MiB, its metadata and other keys included."""

@@ -7,8 +7,6 @@ from collections.abc import Callable
 
 import msgspec
 
-__all__ = ["UNWATCHED", "SearchState", "SearchWatch"]
-
 
 class SearchState(msgspec.Struct, frozen=True):
     """How far a search is, in a clause; whether there is a plan, and the seconds after which the search ends."""

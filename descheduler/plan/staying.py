@@ -13,8 +13,6 @@ from descheduler.model.text.counted import most_first
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.moves import PodIdentity, Refusal, identity_of
 
-__all__ = ["Staying", "refused_by_plugin", "staying_pod", "staying_pods"]
-
 _Kind = Literal["run", "beyond", "cut off"]
 _Refusals = dict[_Kind, list[Refusal]]
 

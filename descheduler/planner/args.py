@@ -22,17 +22,6 @@ from descheduler.planner.objective_args import (
 from descheduler.policy.plugin import ArgsProblem, Needs
 from descheduler.policy.shared_args import Args, UInt
 
-__all__ = [
-    "TIE_BREAKS",
-    "DisruptionCost",
-    "MigrationPlannerArgs",
-    "PlannerObjective",
-    "needs",
-    "profile_problems",
-    "used_strategies",
-    "validate_args",
-]
-
 _MOST_WORKERS = 256
 _TIME_LIMIT = timedelta(seconds=30)
 

@@ -21,8 +21,6 @@ if TYPE_CHECKING:  # the solver takes longer to import than validating a policy 
     from descheduler.planner.objectives.cluster_objective import ClusterObjective
     from descheduler.planner.planning import Planning
 
-__all__ = ["MigrationPlanner"]
-
 
 class MigrationPlanner:
     """One objective after the other: each is planned on top of what the ones before it were granted."""

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import msgspec
 
-from descheduler.model.koordinator.node_metric import NODE_METRIC_KIND, RAW_ALLOCATABLE_ANNOTATION
+from descheduler.model.koordinator.node_reports import NODE_METRIC_KIND, RAW_ALLOCATABLE_ANNOTATION
 from descheduler.model.names import is_container_resource
 from descheduler.model.node import CORDON_ANNOTATION
 from descheduler.model.requests import PODS
@@ -23,25 +23,6 @@ from descheduler.policy.shared_args import (
     check_selector,
     one_of,
 )
-
-__all__ = [
-    "CLAIMED_DEVICES",
-    "DEFERRED_RESIZES",
-    "MOST_NODE_COST",
-    "NODE_METRIC",
-    "PENDING_PODS",
-    "SHARED_GPUS",
-    "BalanceUtilizationArgs",
-    "ConsolidateNodesArgs",
-    "DrainNodesArgs",
-    "MakeRoomArgs",
-    "MeasuredUtilization",
-    "NodeCost",
-    "ObjectiveArgs",
-    "ReduceCostArgs",
-    "ReduceFragmentationArgs",
-    "RepairViolationsArgs",
-]
 
 PENDING_PODS = "pending"
 """All pods that are pending, as `makeRoom` names them."""

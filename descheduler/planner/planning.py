@@ -26,8 +26,6 @@ from descheduler.planner.search.stopping_limits import used_up
 from descheduler.planner.search.trials import Trial, Trials
 from descheduler.planner.unmovable_pods import why_none_can_leave
 
-__all__ = ["Planning"]
-
 _NO_BETTER, _NONE_FEWER = "no better plan was found within the limits", "no plan leaves fewer"
 _NO_BETTER_IN_TIME = "no better plan was found before the search was interrupted"
 _UNTOLD = (_NO_BETTER, _NO_BETTER_IN_TIME, _NONE_FEWER)

@@ -12,8 +12,6 @@ from descheduler.planner.args import MigrationPlannerArgs, PlannerObjective
 from descheduler.planner.objective_args import PENDING_PODS, MakeRoomArgs
 from descheduler.policy.types import PluginConfig, Policy, Profile
 
-__all__ = ["BUILT_IN", "room_policy", "scheduler_of"]
-
 _PLANNER = "MigrationPlanner"
 _OF_KOORDINATOR = ("koordinator.sh/", "kubernetes.io/batch-", "kubernetes.io/mid-")
 """How the names of resources begin that Koordinator adds to nodes."""

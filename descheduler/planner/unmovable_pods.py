@@ -12,8 +12,6 @@ from descheduler.model.verdict import Verdict
 from descheduler.optimizer.arrays import PENDING
 from descheduler.planner.problem.cluster_problem import ClusterProblem
 
-__all__ = ["refused_by_filters", "why_most_are_refused", "why_none_can_leave"]
-
 
 def refused_by_filters(pods: Iterable[Pod], evictor: PluginEvictor) -> Sequence[tuple[Pod, Verdict]]:
     """The pods of `pods` that the filters of the profile reject, each with its verdict."""

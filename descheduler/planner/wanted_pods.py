@@ -16,16 +16,6 @@ from descheduler.model.names import STANDARD_RESOURCES, is_container_resource
 from descheduler.model.requests import PODS
 from descheduler.model.text.printable import printable
 
-__all__ = [
-    "CLASS_PREFIX",
-    "WantedPodsError",
-    "devices_of_class",
-    "objects_beside",
-    "pod_of_requests",
-    "pods_of_manifest",
-    "resources_of",
-]
-
 Object = Mapping[str, Any]
 
 _NAMESPACE = "default"

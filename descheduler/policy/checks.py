@@ -14,8 +14,6 @@ from descheduler.policy.plugin import ReadSchedulerFile, SchedulerFile, schedule
 from descheduler.policy.shared_args import int_or_percent_fault
 from descheduler.policy.types import COMPATIBILITIES, Compatibility
 
-__all__ = ["Checks", "check_eviction_limits", "compatibility_of"]
-
 
 class Checks(msgspec.Struct, frozen=True):
     """Findings by stage: `load` keeps a document from loading, `build` keeps its plugins from being built."""

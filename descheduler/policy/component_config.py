@@ -16,15 +16,6 @@ from descheduler.policy.checks import Checks
 from descheduler.policy.shared_args import Args, Int32
 from descheduler.policy.types import LeaderElection
 
-__all__ = [
-    "DEFAULT_LEADER_ELECTION",
-    "ClientConnectionSection",
-    "LeaderElectionSection",
-    "check_client",
-    "read_address",
-    "read_leader_election",
-]
-
 _DEFAULT_HOST, _DEFAULT_PORT = "0.0.0.0", 10251  # noqa: S104 - Koordinator's documented default
 _JITTER = 1.2
 """The renew deadline must exceed the retry period by this factor, or a slow answer loses the lease."""

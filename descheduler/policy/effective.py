@@ -11,8 +11,6 @@ from descheduler.model.text.duration import format_duration
 from descheduler.policy.koordinator.profile import DEFAULT_PLUGINS, OWN_DEFAULTS
 from descheduler.policy.types import LeaderElection, MetricsProvider, PluginConfig, Policy, Profile
 
-__all__ = ["args_to_document", "plain_value", "policy_to_document"]
-
 
 def args_to_document(args: msgspec.Struct) -> dict[str, object]:
     """`args` in YAML spelling, fields at their zero value left out."""
@@ -99,7 +97,6 @@ def _provider(provider: MetricsProvider) -> dict[str, object]:
 
 
 def _upstream_plugins(profile: Profile) -> dict[str, object]:
-    """The `plugins` of a profile."""
     sets = {
         "deschedule": profile.deschedule,
         "balance": profile.balance,

@@ -17,8 +17,6 @@ from descheduler.policy.plugin import Registry
 from descheduler.policy.types import Policy
 from descheduler.policy.upstream.descheduler_policy import empty_policy, read_descheduler_policy
 
-__all__ = ["LoadedPolicy", "inspect_policy", "load_policy"]
-
 _INTERNAL_VERSIONS = ("", "/", "descheduler/", "descheduler/__internal")
 """Versions for which upstream decodes into its internal type, where no field has the documented name."""
 

@@ -19,17 +19,6 @@ from descheduler.documents.problems import dotted
 from descheduler.documents.source import digest_of, read_document, read_lines
 from descheduler.model.node import Node
 
-__all__ = [
-    "ArgsProblem",
-    "ExtensionPoint",
-    "Needs",
-    "PluginSpec",
-    "ReadSchedulerFile",
-    "Registry",
-    "SchedulerFile",
-    "scheduler_file_reader",
-]
-
 
 class SchedulerFile(msgspec.Struct, frozen=True):
     """One file as it was when the policy was read; `path` is how the policy spells it."""

@@ -14,15 +14,6 @@ from descheduler.policy.plugin import ArgsProblem, ExtensionPoint, PluginSpec, R
 from descheduler.policy.plugin_packages import load_failure
 from descheduler.policy.shared_args import Args
 
-__all__ = [
-    "ArgsReader",
-    "PluginConfigSection",
-    "unknown_plugin",
-    "used_strategies",
-    "used_strategy_problem",
-    "wrong_extension_point",
-]
-
 
 class PluginConfigSection(Args, frozen=True):
     """One entry of `pluginConfig`, in both kinds of document; `args` is its node, or None."""

@@ -20,26 +20,6 @@ import msgspec
 from descheduler.model.text.printable import clipped, printable
 from descheduler.supervision import RunStopped
 
-__all__ = [
-    "MOST_TEXT",
-    "Origin",
-    "PluginFault",
-    "WrongAnswer",
-    "a_mapping",
-    "at_most",
-    "collected_faults",
-    "contained",
-    "failure_words",
-    "fault_of",
-    "guarded",
-    "is_of",
-    "is_own_code",
-    "note_fault",
-    "origin_of",
-    "place_in_foreign_code",
-    "text_of",
-]
-
 MOST_TEXT = 1_000
 """Characters of a text of a plugin that are kept."""
 _MOST_OF_NAME = 100

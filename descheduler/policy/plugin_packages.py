@@ -15,8 +15,6 @@ from descheduler.policy.plugin_faults import Origin, PluginFault, WrongAnswer, f
 if TYPE_CHECKING:  # takes longer to import than a policy without foreign plugins needs to load
     from importlib.metadata import EntryPoint
 
-__all__ = ["PLUGIN_GROUP", "SCHEDULING_GROUP", "Admit", "WithPackages", "load_failure", "of_kind"]
-
 PLUGIN_GROUP = "descheduler.plugins"
 """The group of deschedule, balance and filter plugins; each entry is a PluginSpec."""
 SCHEDULING_GROUP = "descheduler.scheduling_plugins"

@@ -12,8 +12,6 @@ from descheduler.model.pod import CRITICAL_PRIORITY
 from descheduler.policy.shared_args import PriorityThreshold
 from descheduler.policy.types import PluginConfig, Policy, Profile
 
-__all__ = ["resolve_priority_thresholds", "threshold_of", "too_high", "with_threshold_value"]
-
 _EVICTOR = "DefaultEvictor"
 
 

@@ -7,8 +7,6 @@ import re
 
 from descheduler.policy.types import Policy
 
-__all__ = ["run_name"]
-
 _PREFIX = "descheduler"
 _MAX_LENGTH = 63
 """Of a DNS label, the shortest of the limits that names in a cluster have."""

@@ -13,33 +13,6 @@ from descheduler.model.selection.labels import LabelError, LabelSelector, select
 from descheduler.model.text.numbers import PERCENTAGE_PATTERN, is_percentage
 from descheduler.policy.plugin import ArgsProblem
 
-__all__ = [
-    "WITHOUT_EFFECT",
-    "Args",
-    "Int32",
-    "Int32OrPercent",
-    "Int64",
-    "LabelExpression",
-    "LabelSelectorArg",
-    "Namespaces",
-    "Percent",
-    "Percentage",
-    "PriorityThreshold",
-    "UInt",
-    "UIntOrPercent",
-    "WithoutEffect",
-    "check_exclude_only",
-    "check_in",
-    "check_int_or_percent",
-    "check_namespaces",
-    "check_percentages",
-    "check_pod_selectors",
-    "check_selector",
-    "compile_selector",
-    "int_or_percent_fault",
-    "one_of",
-]
-
 _ValueT = TypeVar("_ValueT")
 
 WITHOUT_EFFECT = "Without effect here."

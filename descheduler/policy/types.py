@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -14,18 +15,6 @@ from descheduler.documents.problems import DocumentProblem
 from descheduler.model.selection.labels import LabelSelector
 from descheduler.policy.plugin import SchedulerFile
 from descheduler.policy.shared_args import LabelSelectorArg
-
-__all__ = [
-    "COMPATIBILITIES",
-    "Compatibility",
-    "LeaderElection",
-    "MetricsProvider",
-    "PluginConfig",
-    "Policy",
-    "PolicyKind",
-    "Profile",
-    "SecretReference",
-]
 
 _ArgsT = TypeVar("_ArgsT", bound=msgspec.Struct)
 
@@ -155,3 +144,17 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     def evicts_in_waves(self) -> bool:
         """Whether evictions run in waves, each of them checked again right before; upstream has no such thing."""
         return self.kind == "DeschedulerConfiguration"
+
+
+_DIGEST_LENGTH = 12
+
+
+def memory_key(policy: Policy, profile: Profile, plugin: str) -> str:
+    """`profile/plugin/digest`. The digest is of what the plugin's memory depends on: its arguments, and the nodes that
+    it is given. The same after other parts of the policy have been edited.
+
+    Two policies may name their profiles alike and keep their memory in one place.
+    """
+    facts = (policy.node_selector_spec, profile.node_selector_spec, profile.args[plugin])
+    text = msgspec.json.encode(facts, enc_hook=repr, order="deterministic")
+    return f"{profile.name}/{plugin}/{hashlib.sha256(text).hexdigest()[:_DIGEST_LENGTH]}"

@@ -7,16 +7,6 @@ from typing import Literal
 
 from descheduler.documents.fields import Fields
 
-__all__ = [
-    "API_VERSION",
-    "ApiVersion",
-    "PodReference",
-    "PolicyIdentity",
-    "SchedulerFileIdentity",
-    "ShardIdentity",
-    "SnapshotIdentity",
-]
-
 ApiVersion = Literal["descheduler.plan/v1"]
 
 API_VERSION: ApiVersion = "descheduler.plan/v1"

@@ -10,8 +10,6 @@ from descheduler.plan import facts as plan_facts
 from descheduler.plan.decisions import BACKGROUND, SUCCESS, Decisions
 from descheduler.plan.facts import NearestValue, NodeClasses
 
-__all__ = ["ReportedFacts", "facts_of"]
-
 
 class ReportedFacts(Fields, frozen=True):
     """What the plugin examined.

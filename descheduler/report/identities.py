@@ -16,8 +16,6 @@ from descheduler.report.document import (
     SnapshotIdentity,
 )
 
-__all__ = ["policy_identity", "reference", "shard_identity", "shard_of", "snapshot_identity"]
-
 
 class _Named(Protocol):
     @property

@@ -5,8 +5,6 @@ from __future__ import annotations
 from descheduler.model.text.counted import counted
 from descheduler.report.plan.document import Plan
 
-__all__ = ["why_nothing"]
-
 _NO_PLUGIN = "the policy enables no plugin under deschedule or balance"
 
 _MOST_SENTENCES = 2

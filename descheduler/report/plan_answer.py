@@ -30,8 +30,6 @@ from descheduler.report.tables.plan_table import move_target, node_table
 from descheduler.report.tables.table_style import TableStyle
 from descheduler.report.tables.targets import condition_table
 
-__all__ = ["ANSWERED", "PlanAnswer", "answer_of"]
-
 
 class PlanAnswer(TabledDocument, frozen=True):
     """What the plan with `plan_id` says about the thing of `type` called `name`; nothing was decided again.

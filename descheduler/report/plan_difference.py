@@ -17,8 +17,6 @@ from descheduler.report.tables.head_line import policy_part, time_text
 from descheduler.report.tables.summary import plan_headline
 from descheduler.report.tables.table_style import TableStyle
 
-__all__ = ["ChangedMove", "MoveInShort", "PlanDifference", "difference_of"]
-
 
 class MoveInShort(Fields, frozen=True):
     """A pod that one of the plans moves. `to` is null where no node is predicted."""

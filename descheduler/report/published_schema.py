@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-__all__ = ["published_schema", "schema_file"]
-
 
 def schema_file(name: str) -> Path:
     """Where the published schema of a document is kept, that of policies beside those of what is written."""

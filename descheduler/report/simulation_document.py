@@ -9,21 +9,6 @@ from typing import Literal
 from descheduler.documents.fields import Fields
 from descheduler.report.document import PolicyIdentity, SnapshotIdentity
 
-__all__ = [
-    "SIMULATION_VERSION",
-    "BackAndForth",
-    "ClusterFigures",
-    "Difference",
-    "Ending",
-    "Fate",
-    "SimulatedCycle",
-    "SimulatedFailure",
-    "SimulatedMove",
-    "SimulatedPolicy",
-    "Simulation",
-    "Utilization",
-]
-
 SIMULATION_VERSION: Literal["descheduler.simulation/v1"] = "descheduler.simulation/v1"
 
 Ending = Literal["converges", "waits", "repeats", "unfinished"]

@@ -6,8 +6,6 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-__all__ = ["SUBJECTS", "Subject", "SubjectType", "help_on", "types_of"]
-
 _MODULES = "descheduler.explanation.subjects"
 
 

@@ -12,8 +12,6 @@ from descheduler.placement.landings.landing import Landing, LandingVerdict
 from descheduler.plan.moves import Move
 from descheduler.report.simulation_document import Fate
 
-__all__ = ["Successor", "arrival_of", "started"]
-
 
 class Successor(msgspec.Struct, frozen=True):
     """What comes for the pod of `move`: `pod`, None where nothing is created. It is bound where `fate` is scheduled."""

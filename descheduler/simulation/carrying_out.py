@@ -33,8 +33,6 @@ from descheduler.simulation.status_after import (
     workloads_after,
 )
 
-__all__ = ["CarriedOut", "carried_out", "undecided_pods"]
-
 
 class CarriedOut(msgspec.Struct, frozen=True):
     """The cluster `now`, some time after a plan was carried out, and what came for each evicted pod, in their order.

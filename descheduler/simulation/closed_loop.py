@@ -20,9 +20,6 @@ from descheduler.simulation.arrivals import Successor
 from descheduler.simulation.carrying_out import CarriedOut, carried_out, undecided_pods
 from descheduler.simulation.endings import Found, ending_of, found_by
 
-__all__ = ["Course", "Decide", "run_cycles"]
-
-
 Decide = Callable[[Snapshot, datetime, RunMemory], Decisions]
 """One dry run of the policy over a cluster at a time, with what the run before left."""
 

@@ -18,8 +18,6 @@ from descheduler.plan.run_memory import RunMemory
 from descheduler.plan.staying import staying_pods
 from descheduler.report.simulation_document import BackAndForth, Ending, SimulatedMove
 
-__all__ = ["Found", "back_and_forth", "ending_of", "found_by", "repeated_from", "waiting_pods"]
-
 _PASSING = frozenset(
     {
         Reason.WINDOW,

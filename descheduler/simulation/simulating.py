@@ -36,8 +36,6 @@ from descheduler.report.simulation_document import (
 from descheduler.simulation.closed_loop import Course, run_cycles
 from descheduler.simulation.endings import back_and_forth, repeated_from, waiting_pods
 
-__all__ = ["SimulationOptions", "Start", "simulate"]
-
 _SAMPLES = "the samples of Prometheus stay as they were measured, whatever moves"
 
 

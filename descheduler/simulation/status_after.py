@@ -12,14 +12,12 @@ from msgspec.structs import replace
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.groups.disruption_budget import DisruptionBudget
 from descheduler.model.groups.workloads import JobFacts, Workload
-from descheduler.model.koordinator.node_metric import NodeMetric, PodMetric
+from descheduler.model.koordinator.node_reports import NodeMetric, PodMetric
 from descheduler.model.objects import NodeUsage, PodUsage
 from descheduler.model.pod import Pod
 from descheduler.model.requests import ResourceList
 from descheduler.placement.landings.landing import Landing
 from descheduler.plan.moves import Move
-
-__all__ = ["budgets_after", "ended_owners", "node_metrics_after", "server_usage_after", "workloads_after"]
 
 
 def budgets_after(snapshot: Snapshot, gone: Iterable[Pod], come: Iterable[Pod]) -> tuple[DisruptionBudget, ...]:

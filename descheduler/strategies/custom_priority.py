@@ -35,9 +35,6 @@ from descheduler.strategies.shared.selection import Selection
 if TYPE_CHECKING:
     from descheduler.eviction.node_fit import NodeSet, TrialRoom
 
-__all__ = ["CustomPriority", "CustomPriorityArgs"]
-
-
 BEST_EFFORT = "BestEffort"
 DRAIN_NODE = "DrainNode"
 _MODES = (BEST_EFFORT, DRAIN_NODE)

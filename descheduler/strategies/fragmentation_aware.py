@@ -35,9 +35,6 @@ from descheduler.strategies.shared.selection import Selection
 if TYPE_CHECKING:
     from descheduler.eviction.node_fit import NodeSet
 
-__all__ = ["FragmentationAware", "FragmentationAwareArgs"]
-
-
 _RESOURCES = (CPU, MEMORY)
 _DRY_RUN = refuse(Reason.DRY_RUN, "FragmentationAware evicts nothing (dryRun: true)")
 _NO_FIT = refuse(Reason.NO_NODE_FITS, "no other node that the plugin looks at fits the pod (nodeFit: true)")

@@ -10,20 +10,6 @@ from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.plan.facts import PluginFacts
 
-__all__ = [
-    "BalancePlugin",
-    "ConvergingPlugin",
-    "DeschedulePlugin",
-    "PlacingPlugin",
-    "RememberingPlugin",
-    "ReportingPlugin",
-    "SearchingPlugin",
-    "StrategyError",
-    "judges_pods_alone",
-    "keeps_selection",
-    "selects_again_of",
-]
-
 
 class StrategyError(Exception):
     """A strategy cannot work in this cycle; the others go on. The message names what is missing."""

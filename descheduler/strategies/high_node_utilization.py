@@ -36,8 +36,6 @@ from descheduler.strategies.node_utilization.levels import Thresholds
 from descheduler.strategies.node_utilization.usage import RequestedUsage, resources_in_play
 from descheduler.strategies.shared.pods import FINISHED
 
-__all__ = ["HighNodeUtilization", "HighNodeUtilizationArgs", "validate_args"]
-
 _ONLY_THRESHOLDING_RESOURCES = "OnlyThresholdingResources"
 _EVICTION_MODES = (_ONLY_THRESHOLDING_RESOURCES,)
 _NO_TAKERS = Stop(

@@ -44,8 +44,6 @@ from descheduler.strategies.node_utilization.sampled_usage import (
 from descheduler.strategies.node_utilization.usage import RequestedUsage
 from descheduler.strategies.shared.koordinator import NO_NODE, not_selected
 
-__all__ = ["LoadAware", "LoadAwareArgs", "needs", "samples", "samples_address", "validate_args"]
-
 _RESOURCES = (CPU, MEMORY, PODS)
 _NO_FIT = refuse(
     Reason.NO_NODE_FITS, "no other node fits the pod and is below targetThresholds in cpu and memory (nodeFit: true)"

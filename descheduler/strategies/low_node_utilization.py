@@ -35,22 +35,6 @@ from descheduler.strategies.node_utilization.usage import (
     resources_in_play,
 )
 
-__all__ = [
-    "KUBERNETES_METRICS",
-    "METRIC_RESOURCE",
-    "PROMETHEUS",
-    "EvictionLimits",
-    "LowNodeUtilization",
-    "LowNodeUtilizationArgs",
-    "MetricsUtilization",
-    "PrometheusQuery",
-    "construction_problems",
-    "needs",
-    "samples",
-    "validate_args",
-    "without_limits",
-]
-
 KUBERNETES_METRICS = "KubernetesMetrics"
 PROMETHEUS = "Prometheus"
 

@@ -18,8 +18,6 @@ from descheduler.strategies.shared.pods import age_seconds, age_words, exit_code
 from descheduler.strategies.shared.rules import Bound, Match, Rule, found
 from descheduler.strategies.shared.selection import SelectedByState, Selection
 
-__all__ = ["ConditionFilter", "OwnerKinds", "PodLifeTime", "PodLifeTimeArgs", "needs", "validate_args"]
-
 _PHASES = ("Running", "Pending", "Succeeded", "Failed", "Unknown")
 _POD_REASONS = ("NodeAffinity", "NodeLost", "Shutdown", "UnexpectedAdmissionError")
 _WAITING_REASONS = (

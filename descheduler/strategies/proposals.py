@@ -18,8 +18,6 @@ from descheduler.plan.bundles import Candidate
 from descheduler.plan.moves import PodIdentity, identity_of
 from descheduler.strategies.framework import BalancePlugin, DeschedulePlugin
 
-__all__ = ["ProposalRecorder", "propose"]
-
 _SET_ASIDE = refuse(Reason.OUT_OF_SCOPE, "the pod is set aside")
 
 

@@ -20,7 +20,6 @@ from descheduler.strategies.shared.pods import FINISHED
 from descheduler.strategies.shared.rules import Match, Rule
 from descheduler.strategies.shared.selection import Selection, evict_from_node, facts_of
 
-__all__ = ["RemoveDuplicates", "RemoveDuplicatesArgs", "validate_args"]
 _EVEN_SPREAD = "evenSpread"
 """What the average is called beside the pods of a node; no key of the policy sets it."""
 _LEAST_TARGETS = 2

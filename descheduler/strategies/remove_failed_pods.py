@@ -17,8 +17,6 @@ from descheduler.strategies.shared.pods import LONGEST_AGE_SECONDS, age_seconds,
 from descheduler.strategies.shared.rules import Bound, Match, Rule
 from descheduler.strategies.shared.selection import SelectedByState, Selection, evict_from_node
 
-__all__ = ["RemoveFailedPods", "RemoveFailedPodsArgs", "default_args", "validate_args"]
-
 _DEFAULT_MIN_POD_LIFETIME_SECONDS = 3600
 
 

@@ -16,8 +16,6 @@ from descheduler.strategies.shared.pods import waiting_reasons
 from descheduler.strategies.shared.rules import Bound, Match, Rule
 from descheduler.strategies.shared.selection import SelectedByState, Selection, evict_from_node
 
-__all__ = ["RemovePodsHavingTooManyRestarts", "RemovePodsHavingTooManyRestartsArgs", "validate_args"]
-
 _STATES = ("Running", "CrashLoopBackOff")
 
 

@@ -35,8 +35,6 @@ from descheduler.strategies.shared.pods import FINISHED
 from descheduler.strategies.shared.rules import Match, Rule
 from descheduler.strategies.shared.selection import Selection, evict_from_node
 
-__all__ = ["RemovePodsViolatingDeviceTaints", "RemovePodsViolatingDeviceTaintsArgs", "needs", "validate_args"]
-
 _LEFT = "kube-controller-manager deletes pods for NoExecute (effects: [NoSchedule, NoExecute] evicts them here)"
 _RULES_GATE = "DRADeviceTaintRules"
 _UNSEEN = f"the scheduler does not go by taints of DeviceTaintRules (feature gate {_RULES_GATE} is off)"

@@ -20,8 +20,6 @@ from descheduler.strategies.shared.selection import Selection, facts_of
 if TYPE_CHECKING:  # numpy takes longer to import than validating a policy may
     from descheduler.strategies.shared.anti_affinity_conflicts import AntiAffinityConflicts
 
-__all__ = ["RemovePodsViolatingInterPodAntiAffinity", "RemovePodsViolatingInterPodAntiAffinityArgs", "validate_args"]
-
 
 class RemovePodsViolatingInterPodAntiAffinityArgs(PodFilterArgs, frozen=True):
     """Arguments of RemovePodsViolatingInterPodAntiAffinity; both restrict the conflict partners too.

@@ -23,8 +23,6 @@ from descheduler.strategies.shared.selection import Selection, evict_from_node, 
 if TYPE_CHECKING:  # numpy takes longer to import than validating a policy may
     from descheduler.eviction.node_fit import NodeSet
 
-__all__ = ["PreferredNodes", "RemovePodsViolatingNodeAffinity", "RemovePodsViolatingNodeAffinityArgs", "validate_args"]
-
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 _NO_FIT = refuse(Reason.NO_NODE_FITS, "the pod fits on no node that the plugin examines")

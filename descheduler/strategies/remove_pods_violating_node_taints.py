@@ -18,8 +18,6 @@ from descheduler.strategies.shared.pods import FINISHED
 from descheduler.strategies.shared.rules import Match, Rule
 from descheduler.strategies.shared.selection import Selection, evict_from_node
 
-__all__ = ["RemovePodsViolatingNodeTaints", "RemovePodsViolatingNodeTaintsArgs", "validate_args"]
-
 
 class RemovePodsViolatingNodeTaintsArgs(PodFilterArgs, frozen=True):
     """Arguments of RemovePodsViolatingNodeTaints. A taint is listed as `key` or `key=value`.

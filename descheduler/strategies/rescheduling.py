@@ -30,18 +30,6 @@ from descheduler.strategies.node_utilization.sampled_usage import (
 )
 from descheduler.strategies.shared.pods import FINISHED, sort_low_to_high
 
-__all__ = [
-    "LOW_NODE_UTILIZATION",
-    "Rescheduling",
-    "ReschedulingArgs",
-    "ReschedulingStrategy",
-    "needs",
-    "samples",
-    "samples_address",
-    "validate_args",
-    "warnings",
-]
-
 LOW_NODE_UTILIZATION = "lowNodeUtilization"
 _RESOURCES = (CPU, MEMORY)
 _FULL = dict.fromkeys(_RESOURCES, 100.0)

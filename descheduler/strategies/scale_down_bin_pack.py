@@ -36,9 +36,6 @@ from descheduler.strategies.shared.pod_filter import evictable_pods
 from descheduler.strategies.shared.pods import FINISHED
 from descheduler.strategies.shared.selection import Selection
 
-__all__ = ["ScaleDownBinPack", "ScaleDownBinPackArgs", "weights_of"]
-
-
 CALCULATE_ONLY = "CalculateOnly"
 EVICT_DIRECTLY = "EvictDirectly"
 _STRATEGIES = (CALCULATE_ONLY, EVICT_DIRECTLY)

@@ -11,8 +11,6 @@ import select
 import time
 from typing import TextIO
 
-__all__ = ["ERASE_LINE", "Console", "PatientStream", "find_console"]
-
 _PATIENCE_SECONDS = 1.0
 """For a reader that is slow, in sum: a pipe that is full for longer has no reader."""
 _PIECE_CHARACTERS = 1024

@@ -10,8 +10,6 @@ import traceback
 from collections.abc import Iterator
 from types import TracebackType
 
-__all__ = ["error_words", "place_of", "traceback_lines"]
-
 _PACKAGE = "descheduler"
 
 

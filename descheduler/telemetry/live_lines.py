@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from descheduler.plan.outcome import Outcome
     from descheduler.plan.planned import PlannedEviction
 
-__all__ = ["log_cluster", "log_doubt", "log_eviction", "log_missing_events", "log_overload", "log_skipped"]
-
 _logger = logging.getLogger(__name__)
 _WITHOUT_NODE = {LandingVerdict.NO: "pending", LandingVerdict.UNKNOWN: "unknown"}
 

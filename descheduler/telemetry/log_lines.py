@@ -12,8 +12,6 @@ from descheduler.report.outcome.document import OutcomeDocument
 from descheduler.report.plan.document import Plan
 from descheduler.telemetry.logging import fields, log_event
 
-__all__ = ["log_outcome", "log_plan"]
-
 _logger = logging.getLogger(__name__)
 _logger = logging.getLogger(__name__)
 

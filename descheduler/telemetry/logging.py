@@ -21,17 +21,6 @@ from typing import Literal, TextIO
 from descheduler.telemetry.console import ERASE_LINE, Console, PatientStream
 from descheduler.telemetry.faults import traceback_lines
 
-__all__ = [
-    "JsonFormatter",
-    "KlogFormatter",
-    "LogFormat",
-    "configure_logging",
-    "fields",
-    "is_json",
-    "log_broken_off",
-    "log_event",
-]
-
 LogFormat = Literal["text", "json"]
 _ROOT = "descheduler"
 _HIGHEST_VERBOSITY = logging.INFO - 1

@@ -17,8 +17,6 @@ from descheduler.report.outcome.document import OutcomeDocument, ResultKind
 from descheduler.report.plan.document import Plan
 from descheduler.telemetry.run_record import RunRecord
 
-__all__ = ["FORMATS", "Notice", "NoticeFormat", "make_notice"]
-
 NoticeFormat = Literal["json", "slack", "teams"]
 
 _MOST_DETAILS = 20

@@ -19,8 +19,6 @@ from descheduler.telemetry.run_record import RunRecord
 from descheduler.transport.answer import RawResponse
 from descheduler.transport.errors import ExchangeError, SettingsError
 
-__all__ = ["NoticeTarget", "NoticeWhen", "notify"]
-
 _logger = logging.getLogger(__name__)
 NoticeWhen = Literal["always", "evictions", "problems"]
 _TIMEOUT_SECONDS = 5.0

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from descheduler.plan.planned import PlannedEviction
     from descheduler.telemetry.progress import EvictionProgress
 
-__all__ = ["NO_SPANS", "JobStage", "JobStages", "PluginRun", "RunObserver", "SpanPort", "stage_of"]
-
 _logger = logging.getLogger(__name__)
 
 

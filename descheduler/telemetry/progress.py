@@ -14,8 +14,6 @@ from descheduler.plan.search_watch import SearchState
 if TYPE_CHECKING:
     from descheduler.plan.outcome import Outcome
 
-__all__ = ["EvictionProgress", "SearchProgressLine"]
-
 _TICK_SECONDS = 1.0
 _SHORTEST_SECONDS = 0.1
 """Between two changes of the line."""

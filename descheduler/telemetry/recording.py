@@ -18,8 +18,6 @@ from descheduler.telemetry.observer import RunObserver
 from descheduler.telemetry.run_record import RunRecord
 from descheduler.telemetry.tracing import OtlpSettings, traced
 
-__all__ = ["TelemetrySettings", "recorded"]
-
 _logger = logging.getLogger(__name__)
 _EXPORT_SECONDS = 15.0
 """For the file and two pushes; each push has five seconds for each of its steps."""

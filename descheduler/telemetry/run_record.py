@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from descheduler.report.outcome.document import OutcomeDocument
     from descheduler.report.plan.document import Plan
 
-__all__ = ["RunRecord"]
-
 _SUCCESSES = frozenset({0, 3})
 """Exit codes of runs that reached their end: done, and done with evictions that others refused."""
 

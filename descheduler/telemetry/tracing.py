@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from descheduler.plan.outcome import Outcome
 
-__all__ = ["OtlpSettings", "SpanWriter", "make_provider", "traced"]
-
 _logger = logging.getLogger(__name__)
 _TRACER = "sigs.k8s.io/descheduler"
 _FLUSH_SECONDS = 3.0

@@ -14,8 +14,6 @@ from msgspec.structs import replace
 
 from descheduler.transport.bounded_body import SHORT_BYTES
 
-__all__ = ["RawResponse", "text_without_credentials", "without_credentials"]
-
 _HIDDEN = "***"
 _LEAST_LENGTH = 4
 """A shorter password is part of many words, and hiding the password would show where."""

@@ -10,8 +10,6 @@ from typing import Protocol
 import urllib3
 from urllib3.exceptions import DecodeError, IncompleteRead
 
-__all__ = ["SHORT_BYTES", "BodyTooLargeError", "read_body", "stream_body"]
-
 SHORT_BYTES = 1 << 20
 """Most of the answer to a write: a confirmation, an error, or the object that was sent, all of some KB. Up to 64 of
 them are awaited at once."""

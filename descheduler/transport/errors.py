@@ -2,16 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = [
-    "AnswerBroken",
-    "AnswerTooLarge",
-    "ExchangeError",
-    "NotConnected",
-    "SettingsError",
-    "TransportError",
-    "Withheld",
-]
-
 
 class ExchangeError(Exception):
     """Base of every error of calls to servers; its text is one sentence with a way out, without any credential."""

@@ -36,8 +36,6 @@ from descheduler.transport.errors import (
 )
 from descheduler.transport.timed_connections import HandshakeError, keep_to_time, steady_answer, whole_answer
 
-__all__ = ["Connection", "StreamedResponse", "Transport", "exchange"]
-
 _OK = 200
 _TEXT = "application/json"
 

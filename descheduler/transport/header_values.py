@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from descheduler.transport.errors import SettingsError
 
-__all__ = ["bearer", "user_header"]
-
 _VISIBLE = frozenset(map(chr, range(0x21, 0x7F)))
 
 

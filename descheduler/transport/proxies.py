@@ -11,8 +11,6 @@ from urllib.request import getproxies
 from descheduler.model.text.urls import is_web_url, split_userinfo
 from descheduler.transport.errors import SettingsError
 
-__all__ = ["Proxy", "named_proxy", "proxy_for"]
-
 
 @dataclass(frozen=True, slots=True)
 class Proxy:

@@ -16,8 +16,6 @@ from urllib3.util.ssl_match_hostname import CertificateError
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-__all__ = ["HandshakeError", "keep_to_time", "steady_answer", "whole_answer"]
-
 _LONGEST_CONNECT_SECONDS = 10.0
 _BUFFER_BYTES = 1 << 16
 _LEAST_PROGRESS_BYTES = 1 << 16

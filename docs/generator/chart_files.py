@@ -12,8 +12,6 @@ import yaml
 from descheduler.telemetry.metrics.table import LAST_SUCCESS, METRICS, MetricSpec, spec_of
 from docs.generator.chart_readers import readers_template
 
-__all__ = ["ALERTS", "Alert", "alerts_file", "chart_files", "dashboard"]
-
 _CONFIG = Path(__file__).parents[2] / "config"
 _MADE = "# Made by `python -m docs.generate`; edit {} instead.\n"
 _COLUMNS, _WIDTH, _HEIGHT = 24, 8, 7

@@ -11,8 +11,6 @@ import yaml
 
 from docs.generator.markdown import page, table, wrapped
 
-__all__ = ["CHART", "make_page"]
-
 CHART = Path(__file__).parents[2] / "cronjob" / "chart"
 
 _INTRODUCTION = """\

@@ -9,8 +9,6 @@ from descheduler.cycle.plugins import REGISTRY
 from descheduler.eviction.placement_verification.placement_verification import landing_needs
 from descheduler.policy.plugin import Needs, PluginSpec
 
-__all__ = ["readers", "readers_template", "verifiers"]
-
 
 def readers_template() -> str:
     """The template's file: names of plugins joined by `|`, those that verify placement, and those of a kind."""

@@ -13,8 +13,6 @@ from descheduler.cli.flags.upstream import IDLE_FLAGS
 from descheduler.explanation.docs.source import member_docs, paragraphs
 from docs.generator.markdown import page, table, wrapped
 
-__all__ = ["make_page"]
-
 _IDLE = """\
 `descheduler run` accepts these flags of kubernetes-sigs/descheduler, so that the arguments of its manifests work
 unchanged. They have no effect, and a warning in the log says why."""

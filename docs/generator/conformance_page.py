@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from tests.conformance.runner import Tally
     from tests.conformance.scheduler_tally import SchedulerTally
 
-__all__ = ["make_page"]
-
 _INTRODUCTION = """\
 Decisions recorded on the programs that this one follows, compared with what it decides itself.
 

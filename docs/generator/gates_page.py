@@ -7,8 +7,6 @@ from collections.abc import Iterable, Iterator
 from descheduler.model.kube_version import GATES, NEWEST, OLDEST, Gate
 from docs.generator.markdown import page, table, wrapped
 
-__all__ = ["make_page"]
-
 _INTRODUCTION = """\
 What differs between Kubernetes {oldest} and {newest}, and where an operator has set a gate. `featureGates` of
 [PlacementVerification](plugins.md#placementverification) takes these names, as the schedulers do. A gate that is not

@@ -9,8 +9,6 @@ from descheduler.cluster.kinds import KINDS
 from docs.generator.markdown import page, table, wrapped
 from docs.generator.read_rules import read_rules
 
-__all__ = ["make_page"]
-
 _INTRODUCTION = """\
 Nodes, pods and disruption budgets are read in every run, other kinds when a plugin of the policy needs them, or when a
 dry run says where replacement pods would be scheduled. Nothing is read twice in a run, and nothing is watched.

@@ -5,8 +5,6 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 
-__all__ = ["anchor", "page", "table", "wrapped"]
-
 _NOTE = "<!-- Made by `python -m docs.generate`; edit the code it is made from, not this page. -->"
 _WIDTH = 120
 

@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from descheduler.telemetry.metrics.table import JOB_BUCKETS, LOOP_BUCKETS, METRICS, STRATEGY_BUCKETS, MetricSpec
 from docs.generator.markdown import page, table, wrapped
 
-__all__ = ["make_page"]
-
 _INTRODUCTION = """\
 A run writes these metrics when it ends, also when it fails: to a file with `--metrics-textfile`, to a Pushgateway with
 `--metrics-push-url`. [Operate](../how-to/operate.md#metrics) shows how. Every value is that of the last run, counters

@@ -8,8 +8,6 @@ from descheduler.explanation.docs.source import member_docs
 from descheduler.plan.outcome import OutcomeCode, OutcomeKind
 from docs.generator.markdown import page, table
 
-__all__ = ["make_page"]
-
 _INTRODUCTION = """\
 A run that evicts writes an [outcome](plan.md#outcome). Each of its `results` has a `result` that says how the
 eviction ended and a `code` that says why; there is one for each planned eviction. `reason` is why the plugin selected

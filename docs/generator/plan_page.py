@@ -15,8 +15,6 @@ from descheduler.explanation.docs.source import paragraphs
 from descheduler.report.published_schema import published_schema
 from docs.generator.markdown import anchor, page, table, wrapped
 
-__all__ = ["make_page"]
-
 _INTRODUCTION = """\
 With `-o json` or `-o yaml`, `descheduler run` writes a `Plan` in a dry run, else an `Outcome`, which holds the plan;
 `descheduler explain` writes an `Explanation`, and `descheduler simulate` a `Simulation`. Every field is always present,

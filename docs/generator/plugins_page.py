@@ -14,8 +14,6 @@ from descheduler.policy.plugin import PluginSpec
 from docs.generator.markdown import anchor, page, table, wrapped
 from docs.generator.types import default_text, type_text
 
-__all__ = ["make_page"]
-
 _INTRODUCTION = """\
 Every plugin of this version. Names, arguments and defaults are those of kubernetes-sigs/descheduler 0.36, and of
 Koordinator 1.8 for those that are allowed in a `DeschedulerConfiguration` only: {native}. In a

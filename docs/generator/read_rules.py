@@ -7,8 +7,6 @@ from collections.abc import Iterator
 
 from descheduler.cluster.kinds import KINDS
 
-__all__ = ["read_rules", "with_read_rules"]
-
 _BEGIN = "  # The rules down to the next comment are generated from the table of kinds by `python -m docs.generate`.\n"
 _END = "  # End of the generated rules.\n"
 _CORE = '""'

@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from descheduler.model.verdict import Reason
 from docs.generator.markdown import page, table
 
-__all__ = ["make_page"]
-
 _INTRODUCTION = """\
 Every pod that a plugin selected and that is not evicted has one of these codes, a sentence with the details, and often
 the object that blocks the eviction (`subject`). They are in `refusals` of a [plan](plan.md). For what to do, see

@@ -14,8 +14,6 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-__all__ = ["Ended", "SessionError", "refreshed", "steps"]
-
 _TOKEN = re.compile(
     r"^```sh\n(?P<commands>.*?)^```$"
     r"|^<!-- exit code: (?P<code>\d+) -->$"

@@ -7,8 +7,6 @@ import msgspec
 from descheduler.explanation.docs.arguments import default_json, type_words
 from docs.generator.markdown import anchor
 
-__all__ = ["default_text", "type_text"]
-
 
 def type_text(kind: object) -> str:
     """What a value of the type is, with links to the parts that have a section of their own."""

@@ -25,8 +25,6 @@ from docs.generator.sessions import Ended
 if TYPE_CHECKING:
     from tests.integration.fake_api import FakeApi
 
-__all__ = ["workshop", "workshop_on"]
-
 _ROOT = Path(__file__).parents[2]
 _LINKED = ("config", "cronjob", "Makefile", "pyproject.toml", "requirements-dev.lock")
 _SAMPLE = _ROOT / "config" / "samples" / "shop.jsonl.gz"

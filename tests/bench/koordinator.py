@@ -16,8 +16,6 @@ from descheduler.cluster.kinds import KINDS
 from tests.worlds.dumps import write_dump
 from tests.worlds.generate import GENERATED_AT, generate_cluster
 
-__all__ = ["write_with_koordinator"]
-
 _SHARES = {"koordinator.sh/gpu-core": "10", "koordinator.sh/gpu-memory-ratio": "10"}
 _NUM_GPUS = 8
 _NUM_QUOTAS = 200

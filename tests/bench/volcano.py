@@ -20,8 +20,6 @@ from tests.builders import NOW
 from tests.placement.volcano.cycle.cycle import run_cycle
 from tests.placement.volcano.worlds import Object, group, node, owned, pods, queue, snapshot_of
 
-__all__ = ["report", "report_dry_runs"]
-
 _NUM_QUEUES, _JOB_SIZE, _PODS_A_NODE, _PENDING = 10, 40, 4, 4
 """Every fourth job is pending."""
 _PLUGINS = (

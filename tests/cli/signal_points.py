@@ -29,8 +29,6 @@ from descheduler.cli.main import main
 from descheduler.process_end import bound_to_process
 from descheduler.supervision import Watch
 
-__all__ = ["SCENES"]
-
 _PATIENCE_SECONDS = 60.0
 _CODE = 3
 """What each scene ends with where no signal comes."""

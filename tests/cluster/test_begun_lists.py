@@ -4,20 +4,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Generator
-from typing import NamedTuple
 
 import pytest
 
-from descheduler.cluster.begun_lists import Batch, begin_lists
+from descheduler.cluster.begun_lists import begin_lists
 from descheduler.cluster.request import SnapshotRequest
+from descheduler.kube.lists.streamed import MessageBatch
 
-
-class Part(NamedTuple):
-    """An empty batch of a list."""
-
-    items: tuple[bytes, ...] = ()
-    resource_version: str = "1"
-    kind: str = ""
+EMPTY = MessageBatch((), "1", "")
 
 
 class Client:
@@ -27,10 +21,10 @@ class Client:
         self.asked: list[tuple[str, int]] = []
         self.has_asked = threading.Event()
 
-    def list_messages(self, path: str, *, limit: int = 0) -> Generator[Batch, None, None]:
+    def list_messages(self, path: str, *, limit: int = 0) -> Generator[MessageBatch, None, None]:
         self.asked.append((path, limit))
         self.has_asked.set()
-        yield Part()
+        yield EMPTY
 
 
 @pytest.mark.parametrize(("git_version", "limit"), [("v1.36.0", 0), ("v1.32.0", 5000), ("", 5000)])
@@ -48,7 +42,7 @@ def test_pods_are_asked_for_behind_nodes() -> None:
     client = Client()
     begun = begin_lists(client, SnapshotRequest({"Node", "Pod"}), "v1.36.0")
 
-    assert [*begun.parts("Node"), *begun.parts("Pod")] == [Part(), Part()]
+    assert [*begun.parts("Node"), *begun.parts("Pod")] == [EMPTY, EMPTY]
     assert client.asked == [("/api/v1/nodes", 0), ("/api/v1/pods", 0)]
 
 

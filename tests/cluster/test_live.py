@@ -18,6 +18,7 @@ from descheduler.cluster.live import dump_live, read_live
 from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import SnapshotError
 from descheduler.kube.errors import KindAbsent, KindForbidden, ListExpired, NotProtobuf
+from descheduler.kube.lists.body import ListPage
 from descheduler.kube.lists.streamed import MessageBatch
 from descheduler.transport.errors import ExchangeError, TransportError
 from tests.builders import Object, node_object, pod_object
@@ -26,14 +27,7 @@ from tests.cluster.messages.writer import proto_object
 PODS, NODES = KINDS["Pod"].path, KINDS["Node"].path
 
 
-@dataclass(frozen=True)
-class FakePage:
-    body: bytes
-    resource_version: str
-    kind: str
-
-
-Step = FakePage | ExchangeError
+Step = ListPage | ExchangeError
 
 
 @dataclass
@@ -44,7 +38,7 @@ class FakeServer:
     listed: list[str] = field(default_factory=list)
     limits: dict[str, int] = field(default_factory=dict)
 
-    def list_pages(self, path: str, *, limit: int = 500) -> Iterator[FakePage]:
+    def list_pages(self, path: str, *, limit: int = 500) -> Iterator[ListPage]:
         scripts = self.scripts[path]
         script = scripts[min(self.listed.count(path), len(scripts) - 1)]
         self.listed.append(path)
@@ -58,10 +52,10 @@ class FakeServer:
         raise NotProtobuf(path)
 
 
-def page(kind: str, *items: Object, version: str = "1") -> FakePage:
+def page(kind: str, *items: Object, version: str = "1") -> ListPage:
     metadata = {"resourceVersion": version, "continue": "more"}
     body = json.dumps({"kind": f"{kind}List", "apiVersion": "v1", "metadata": metadata, "items": items})
-    return FakePage(body.encode(), version, f"{kind}List")
+    return ListPage(body.encode(), "", version, f"{kind}List")
 
 
 def forbidden(what: str) -> KindForbidden:
@@ -209,7 +203,7 @@ class SpeakingServer:
         self.is_given_up = threading.Event()
         """Set when pods are."""
 
-    def list_pages(self, path: str, *, limit: int = 500) -> Iterator[FakePage]:
+    def list_pages(self, path: str, *, limit: int = 500) -> Iterator[ListPage]:
         raise AssertionError(f"{path} is asked for in JSON")
 
     def list_messages(self, path: str, *, limit: int = 0) -> Generator[MessageBatch, None, None]:
@@ -221,7 +215,7 @@ class SpeakingServer:
             for step in script:
                 if isinstance(step, ExchangeError):
                     raise step
-                if isinstance(step, FakePage):
+                if isinstance(step, ListPage):
                     items = [
                         proto_object(step.kind.removesuffix("List"), item) for item in json.loads(step.body)["items"]
                     ]

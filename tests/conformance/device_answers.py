@@ -17,16 +17,6 @@ from descheduler.placement.plugins.dynamic_resources.on_nodes import ClaimsOnNod
 from descheduler.placement.plugins.dynamic_resources.rules import DeviceFault
 from descheduler.placement.shadow.shadow_cluster import Placed, taken_from
 
-__all__ = [
-    "Allocated",
-    "is_ended",
-    "our_abortion",
-    "our_allocations",
-    "our_bound_claims",
-    "recorded_allocations",
-    "recorded_bound_claims",
-]
-
 Allocated = tuple[Any, ...]
 """A claim with its devices in order and the nodes from which they can be used."""
 

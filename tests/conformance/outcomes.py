@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["CaseTally", "Outcomes", "difference_or_crash"]
-
 _Cell = tuple[int, int]
 
 

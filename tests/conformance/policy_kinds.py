@@ -19,8 +19,6 @@ from descheduler.policy.load import inspect_policy
 from descheduler.policy.plugin_args import ArgsReader
 from descheduler.policy.priority_thresholds import resolve_priority_thresholds
 
-__all__ = ["check_decode", "check_defaults", "check_validate"]
-
 Vector = Mapping[str, Any]
 
 _WITHOUT_EFFECT = ("disabled", "presort", "sort")

@@ -8,17 +8,6 @@ from typing import Any
 
 from tests.conformance.device_answers import Allocated, recorded_allocations, recorded_bound_claims
 
-__all__ = [
-    "ASPECTS",
-    "INFORMATIVE",
-    "Answer",
-    "Differences",
-    "comparable_entry",
-    "differences_of",
-    "normalised_scores",
-    "recorded_answer",
-]
-
 Names = tuple[str, ...]
 
 Differences = Mapping[str, str | None]

@@ -24,8 +24,6 @@ from tests.conformance.device_answers import is_ended, our_abortion, our_allocat
 from tests.conformance.scheduler_answer import Answer, comparable_entry, normalised_scores
 from tests.placement.default_scheduler import default_scheduler
 
-__all__ = ["is_scheduler_case", "make_scheduler", "our_answers"]
-
 Case = Mapping[str, Any]
 
 _NONE = [

@@ -16,8 +16,6 @@ from tests.conformance.scheduler_answer import (
 )
 from tests.conformance.scheduler_cases import Case, make_scheduler, our_answers
 
-__all__ = ["SchedulerTally", "placement_difference"]
-
 _DECISIVE = tuple(aspect for aspect in ASPECTS if aspect not in INFORMATIVE)
 
 

@@ -2,20 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = [
-    "BY_METRICS",
-    "BY_PROMETHEUS",
-    "DRAINING",
-    "FOR_A_DEPLOYMENT",
-    "KOORDINATOR",
-    "PLANNING",
-    "PLANNING_BY_NODE_METRICS",
-    "TAILORED",
-    "UPSTREAM",
-    "VERIFYING",
-    "moving",
-]
-
 BY_METRICS = """
 deschedulerPolicy:
   metricsProviders: [{source: KubernetesMetrics}]

@@ -8,21 +8,6 @@ from typing import Any
 
 import yaml
 
-__all__ = [
-    "BASE",
-    "CHART",
-    "COMPONENTS",
-    "CRONJOB",
-    "OVERLAYS",
-    "REPOSITORY",
-    "Manifest",
-    "base_documents",
-    "documents",
-    "named",
-    "only",
-    "pod_spec",
-]
-
 Manifest = dict[str, Any]
 
 REPOSITORY = Path(__file__).parents[2]

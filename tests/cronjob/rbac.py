@@ -11,27 +11,6 @@ from descheduler.policy.types import Policy
 from tests.cronjob.manifests import Manifest, named
 from tests.integration.fake_api import Request
 
-__all__ = [
-    "CORDONS",
-    "EVICT",
-    "JOBS",
-    "LIST_ALL",
-    "PLACEHOLDERS",
-    "PLACEHOLDER_CLASS",
-    "SURGES",
-    "Grant",
-    "granted",
-    "grants_of",
-    "holding_grants",
-    "job_map_grants",
-    "lease_grants",
-    "list_grants",
-    "memory_grants",
-    "requested",
-    "status_grants",
-    "token_grants",
-]
-
 
 @dataclass(frozen=True, slots=True, order=True)
 class Grant:

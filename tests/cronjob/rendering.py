@@ -14,8 +14,6 @@ from tests.cronjob.manifests import CHART, Manifest, documents
 from tests.e2e.binaries import resolve
 from tests.e2e.pins import Pins, Program
 
-__all__ = ["RELEASE", "RELEASE_NAMESPACE", "TOOLS", "Helm", "Kustomize", "RenderError", "helm", "kustomize"]
-
 RELEASE = "descheduler"
 RELEASE_NAMESPACE = "descheduling"
 

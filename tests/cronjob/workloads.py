@@ -9,8 +9,6 @@ import click
 from descheduler.cli.commands import commands
 from tests.cronjob.manifests import Manifest, pod_spec
 
-__all__ = ["container", "deadline_problems", "flags", "pod_security_problems"]
-
 _PATIENCE_SECONDS = 60
 """Calls in flight are awaited for 30 s and Events for 10 s after the last eviction; the rest is for slow answers."""
 

@@ -24,20 +24,6 @@ from descheduler.plan.decisions import Decisions
 from descheduler.policy.load import load_policy
 from descheduler.policy.types import Policy
 
-__all__ = [
-    "CONFIG",
-    "NOW",
-    "POLICIES",
-    "briefly_searching",
-    "decided",
-    "on_samples",
-    "own_sample",
-    "policy_of",
-    "sampled",
-    "searches",
-    "searching_on_own_sample",
-]
-
 CONFIG = Path(__file__).parents[2] / "config"
 POLICIES = ("policy.yaml", *(f"profiles/{path.name}" for path in sorted((CONFIG / "profiles").glob("*.yaml"))))
 NOW = {

@@ -7,8 +7,6 @@ import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
-__all__ = ["ROOT", "anchors", "blocks", "commands", "links", "pages", "shown_policies", "spans"]
-
 _WITH_A_PACKAGE = "own-plugins"
 """The page whose policy names a plugin of a package, with which `test_own_plugins` loads it."""
 

@@ -36,8 +36,6 @@ from tests.placement.plugins.dynamic_resources.worlds import (
     slice_of,
 )
 
-__all__ = ["CLAIM", "Tally", "claim_template", "claims_of", "devices_of", "play", "tainted", "tainted_by_rules"]
-
 CLAIM = "devices"
 _API = "resource.k8s.io/v1"
 _GROUP = "descheduler.test/group"

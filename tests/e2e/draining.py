@@ -21,8 +21,6 @@ from tests.e2e.kube_api import ApiError, Object, is_ready, wait_until
 from tests.e2e.objects import READY_AFTER, deployment, disruption_budget, node
 from tests.e2e.witness import Witness
 
-__all__ = ["Drained", "drain_in_waves", "drain_one_by_one", "drained", "filled"]
-
 _OLD = {"image": "old"}
 _FAST = RunOptions(qps=100.0, burst=100)
 _REPLICAS, _MOST_UNAVAILABLE = 20, 2

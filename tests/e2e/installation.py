@@ -12,17 +12,6 @@ from tests.e2e.kube_api import collection_path
 from tests.e2e.objects import deployment, namespace, node
 from tests.e2e.program import Program, Report
 
-__all__ = [
-    "AGED",
-    "DRY",
-    "Rendered",
-    "assert_moved_to_the_other_node",
-    "install",
-    "release_values",
-    "run_as_its_account",
-    "workload_of",
-]
-
 ENFORCE = {"pod-security.kubernetes.io/enforce": "restricted"}
 GPU_LABEL = {"nvidia.com/gpu.present": "true"}
 AGED = f"--now={(datetime.now(UTC) + timedelta(hours=2)).isoformat(timespec='seconds')}"

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from tests.e2e.kube_api import Object
 
-__all__ = ["POD_MIGRATION_JOBS"]
-
 _GROUP = "scheduling.koordinator.sh"
 _ANYTHING = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 

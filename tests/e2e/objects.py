@@ -10,23 +10,6 @@ from typing import Any
 
 from tests.e2e.kube_api import Object
 
-__all__ = [
-    "BEHAVIOUR",
-    "READY_AFTER",
-    "RUNS_FOR",
-    "STOPS",
-    "ZONE",
-    "daemon_set",
-    "deployment",
-    "disruption_budget",
-    "job",
-    "namespace",
-    "node",
-    "pod",
-    "priority_class",
-    "stateful_set",
-]
-
 BEHAVIOUR = "descheduler.test/behaviour"
 READY_AFTER = "descheduler.test/ready-after"
 RUNS_FOR = "descheduler.test/runs-for"

@@ -15,8 +15,6 @@ from uuid import uuid4
 
 from tests.e2e.kube_api import Object
 
-__all__ = ["Program", "Report", "RunningProgram", "koordinator_policy", "policy"]
-
 _RUN_SECONDS = 300.0
 
 

@@ -16,8 +16,6 @@ from tests.migration.rivals.table import Rivalry
 from tests.migration.rivals.world import APP, SOURCE, TARGETS
 from tests.migration.roads.whole_runs import WAYS, policy_of
 
-__all__ = ["assert_kept", "play"]
-
 _GONE = {"spec": {"taints": [{"key": "gone", "value": "soon", "effect": "NoSchedule"}]}}
 _OURS = {"labelSelector": "descheduler/jobs-of"}
 

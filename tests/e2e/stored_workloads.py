@@ -12,8 +12,6 @@ from uuid import NAMESPACE_URL, uuid5
 from tests.e2e import objects
 from tests.e2e.kube_api import Object
 
-__all__ = ["owner_reference", "ready_node", "replica_set", "running_pod", "stored_uid"]
-
 _SINCE = "2026-01-01T00:00:00Z"
 
 

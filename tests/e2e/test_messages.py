@@ -13,7 +13,7 @@ from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.kube.client import KubeClient, connect
 from descheduler.kube.errors import NotProtobuf
-from descheduler.kube.lists.listing import ListPage
+from descheduler.kube.lists.body import ListPage
 from descheduler.kube.lists.streamed import MessageBatch
 from tests.cluster.dumps.full_objects import full_objects
 from tests.e2e.binaries import Binaries

@@ -14,7 +14,7 @@ from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.kube.client import KubeClient
 from descheduler.kube.errors import NotProtobuf
-from descheduler.kube.lists.listing import ListPage
+from descheduler.kube.lists.body import ListPage
 from descheduler.kube.lists.streamed import MessageBatch
 from tests.e2e.binaries import Binaries
 from tests.e2e.cluster_fill import fill, generated

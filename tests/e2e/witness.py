@@ -24,8 +24,6 @@ from descheduler.supervision import Watch
 from descheduler.transport.answer import RawResponse
 from descheduler.transport.exchange import StreamedResponse, Transport
 
-__all__ = ["FAST", "Exchange", "Witness", "watched_run"]
-
 FAST = RunOptions(qps=500.0, burst=500)
 """No pace that a small test would feel."""
 

@@ -12,8 +12,6 @@ from descheduler.model.pod import Pod
 from tests.builders import Object, make_node, make_snapshot
 from tests.placement.plugins.coscheduling.worlds import member
 
-__all__ = ["nodes_of", "policy_of", "snapshot_of", "train"]
-
 
 def policy_of(on_minimum: str = "evictGang", **limits: Any) -> Object:
     """A DeschedulerConfiguration that clears tainted nodes."""

@@ -23,8 +23,6 @@ from descheduler.plan.moves import Move
 from descheduler.policy.load import load_policy
 from tests.builders import NOW
 
-__all__ = ["Run", "bundle_of", "make_run"]
-
 
 @dataclass(frozen=True)
 class Run:

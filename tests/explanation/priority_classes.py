@@ -9,8 +9,6 @@ from descheduler.explanation.asked import Answer, Explained, Inquiry
 from descheduler.explanation.finding import find_key
 from descheduler.report.tables.table_style import TableStyle
 
-__all__ = ["SUBJECT", "PriorityExplanation"]
-
 
 class PriorityExplanation(Fields, frozen=True):
     """A PriorityClass, and how many pods have its priority."""

@@ -21,21 +21,6 @@ from descheduler.policy.types import Policy
 from tests.builders import NOW, Object, pod_object
 from tests.report.decided_cycles import pod_life_time_policy
 
-__all__ = [
-    "ZONE",
-    "claim",
-    "cluster_of",
-    "explained",
-    "node_explanation",
-    "pending_pod",
-    "placement_of",
-    "plugin_explanation",
-    "pod_explanation",
-    "policy_of",
-    "storage_class",
-    "volume",
-]
-
 ZONE = "topology.kubernetes.io/zone"
 
 

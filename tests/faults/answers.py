@@ -20,8 +20,6 @@ from tests.faults.rooms.writing import ObjectApi
 from tests.faults.state import ClusterState
 from tests.faults.wire import json_answer
 
-__all__ = ["PROMETHEUS_PREFIX", "Answers", "kind_of_request"]
-
 PROMETHEUS_PREFIX = "/prometheus"
 """Where the same server is a Prometheus server too."""
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from tests.faults.history import Run, Terms
 
-__all__ = ["MOST_MEMORY_BYTES", "MOST_MEMORY_WITH_LIST_BYTES", "latest_end", "was_too_late_for_lease"]
-
 MOST_MEMORY_BYTES = 300_000_000
 """What a run over a few dozen pods may take: several times what it does take, and less than one huge answer."""
 

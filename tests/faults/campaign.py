@@ -19,9 +19,6 @@ from tests.faults.processes import Zygote
 from tests.faults.schedule import Schedule, draw_schedule
 from tests.faults.stalls import Stalls
 
-__all__ = ["Campaign", "Played"]
-
-
 _MOST_STARTS = 2
 """Runs that may be on their way to evictions at once; more of them would only meet each other's deadlines."""
 

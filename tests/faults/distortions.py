@@ -10,8 +10,6 @@ from typing import Any
 from tests.faults.faults import Answer, Delivery, Fault, Form, Lie, status_body
 from tests.faults.wire import json_answer
 
-__all__ = ["BOMB_BYTES", "ENDLESS", "distorted"]
-
 BOMB_BYTES = 200_000_000
 """What the small gzip becomes."""
 

@@ -7,8 +7,6 @@ from enum import StrEnum
 
 from tests.faults.faults import Requests
 
-__all__ = ["Disturbance", "Event"]
-
 
 class Event(StrEnum):
     """What happens to the program or to the cluster in mid-run."""

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-__all__ = ["Act", "Answer", "Delivery", "Fault", "Form", "Lie", "Requests", "status_body"]
-
 
 class Requests(StrEnum):
     """The kinds of requests that faults are drawn for."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-__all__ = ["Effect", "History", "LeftOver", "Limits", "Page", "Request", "Run", "Tenure", "Terms", "Write"]
-
 
 @dataclass(frozen=True, slots=True)
 class Limits:

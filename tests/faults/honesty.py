@@ -10,8 +10,6 @@ from tests.faults.bounds import was_too_late_for_lease
 from tests.faults.history import History, Run
 from tests.faults.reports import Report, report_of
 
-__all__ = ["exit_codes_are_documented", "no_internal_error", "no_secret_is_told", "report_is_true"]
-
 _DOCUMENTED = {0, 1, 2, 3, 4, 130, 143}  # and 5, of dry runs, which no schedule plays
 _CODE_OF_SIGNAL = {"SIGTERM": 143, "SIGINT": 130}
 _CONFIRMED_BY_ABSENCE = "left-without-answer"

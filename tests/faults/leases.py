@@ -12,8 +12,6 @@ from tests.faults.history import History, Tenure
 from tests.faults.objects import Object
 from tests.faults.wire import json_answer
 
-__all__ = ["RIVAL", "Leases"]
-
 RIVAL = "rival_0"
 """Who takes Leases away."""
 

@@ -7,24 +7,6 @@ from typing import Any
 
 from tests.faults.history import Effect, History, Limits, Page, Request, Run, Tenure, Terms
 
-__all__ = [
-    "GIVEN_BACK",
-    "HELD",
-    "LISTS",
-    "both_evicted",
-    "effect",
-    "ended_with",
-    "leased",
-    "left_late",
-    "one_evicted",
-    "report",
-    "reported",
-    "request",
-    "run",
-    "sound_reading",
-    "with_text",
-]
-
 LISTS = ("/api/v1/nodes", "/api/v1/pods", "/apis/policy/v1/poddisruptionbudgets")
 
 

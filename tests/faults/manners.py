@@ -8,8 +8,6 @@ from tests.faults.bounds import MOST_MEMORY_BYTES, MOST_MEMORY_WITH_LIST_BYTES, 
 from tests.faults.faults import Delivery
 from tests.faults.history import History
 
-__all__ = ["memory_is_bounded", "runs_end_in_time"]
-
 
 def runs_end_in_time(history: History) -> Iterator[str]:
     """A run ends within 5 s of its deadline, within 15 s of a signal, and without either some time."""

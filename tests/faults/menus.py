@@ -8,8 +8,6 @@ from dataclasses import replace
 
 from tests.faults.faults import Act, Delivery, Fault, Form, Lie, Requests
 
-__all__ = ["OBJECT_WRITES", "menu_for"]
-
 _REFUSALS = (302, 400, 401, 403, 408, 409, 422, 429, 500, 502, 503, 504)
 _OPEN_REFUSALS = (302, 400, 401, 408, 429, 500, 502, 503, 504)
 """Codes that proxies and overwhelmed servers answer with although the request was carried out."""

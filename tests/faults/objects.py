@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["NOW", "PATHS", "Object", "budget", "namespace", "node", "pod", "replica_set", "successor"]
-
 Object = dict[str, Any]
 
 PATHS: Mapping[str, str] = {

@@ -24,8 +24,6 @@ from tests.faults.safety import (
     reading_is_sound,
 )
 
-__all__ = ["PROMISES", "BrokenPromise", "judge"]
-
 PROMISES: Mapping[str, Callable[[History], Iterator[str]]] = {
     "no limit is exceeded": limits_hold,
     "no pod is evicted twice": no_pod_twice,

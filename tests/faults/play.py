@@ -30,8 +30,6 @@ from tests.faults.state import ClusterState
 from tests.faults.timers import Timers
 from tests.loopback import write_kubeconfig
 
-__all__ = ["play"]
-
 _PATIENCE_SECONDS = 4.0
 """How much longer than allowed a run may take before it is killed."""
 _LOOK_SECONDS = 0.2

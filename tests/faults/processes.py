@@ -12,8 +12,6 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Process", "Zygote"]
-
 _START_SECONDS = 300.0
 
 

@@ -8,8 +8,6 @@ from typing import Any
 
 from tests.faults.history import Run
 
-__all__ = ["Report", "Result", "report_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class Result:

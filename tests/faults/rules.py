@@ -10,8 +10,6 @@ from dataclasses import dataclass
 
 from tests.faults.faults import Fault, Requests
 
-__all__ = ["FaultPlan", "Rule"]
-
 
 @dataclass(frozen=True, slots=True)
 class Rule:

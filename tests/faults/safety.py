@@ -9,8 +9,6 @@ from tests.faults.bounds import was_too_late_for_lease
 from tests.faults.history import Effect, History, Run, Tenure
 from tests.faults.reports import report_of
 
-__all__ = ["budgets_hold", "lease_is_respected", "limits_hold", "no_pod_twice", "nothing_unlisted", "reading_is_sound"]
-
 _NEEDED_LISTS = ("/api/v1/nodes", "/api/v1/pods", "/apis/policy/v1/poddisruptionbudgets")
 _SLACK_SECONDS = 1.0
 

@@ -17,8 +17,6 @@ from tests.faults.rooms.worlds import draw_room_world
 from tests.faults.rules import Rule
 from tests.faults.worlds import World, draw_world
 
-__all__ = ["Output", "Schedule", "draw_schedule"]
-
 _ROOM_SHARE = 0.45
 """Of the schedules in which pods are moved by jobs."""
 _NEEDED_LISTS = ("/api/v1/nodes", "/api/v1/pods", "/apis/policy/v1/poddisruptionbudgets")

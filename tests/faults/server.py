@@ -26,8 +26,6 @@ from tests.faults.wire import json_answer
 from tests.loopback import Exchange, Listener
 from tests.writes.recorder import RECORDER
 
-__all__ = ["FaultyServer"]
-
 _LONGEST_CALL_SECONDS = 60.0
 """How long an API server works on a request that names no `timeout` (`--request-timeout` of kube-apiserver)."""
 _DRIP_SECONDS = 0.3

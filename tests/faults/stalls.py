@@ -7,8 +7,6 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-__all__ = ["QueueTimes", "Stalls"]
-
 _TICK_SECONDS = 0.05
 
 

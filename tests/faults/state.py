@@ -13,8 +13,6 @@ from tests.faults.store import Store, now_text
 from tests.faults.timers import Timers
 from tests.faults.wire import json_answer
 
-__all__ = ["ClusterState"]
-
 _PODS = "/api/v1/pods"
 _BUDGETS = "/apis/policy/v1/poddisruptionbudgets"
 

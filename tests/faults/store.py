@@ -9,8 +9,6 @@ from datetime import UTC, datetime
 
 from tests.faults.objects import NOW, Object
 
-__all__ = ["Store", "now_text"]
-
 
 class Store:
     """All objects of one cluster. What it gives out is never changed: a change puts another object in its place.

@@ -8,8 +8,6 @@ from tests.faults.campaign import Played
 from tests.faults.history import History, Run
 from tests.faults.reports import report_of
 
-__all__ = ["story"]
-
 _MOST_LINES = 400
 
 

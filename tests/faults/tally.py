@@ -9,8 +9,6 @@ from tests.faults.observer import PROMISES
 from tests.faults.reports import report_of
 from tests.faults.rooms.reach import rooms_reached
 
-__all__ = ["Tally"]
-
 _MOST_SEEDS = 12
 
 

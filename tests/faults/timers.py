@@ -8,8 +8,6 @@ import threading
 import time
 from collections.abc import Callable
 
-__all__ = ["Timers"]
-
 
 class Timers:
     """Calls functions with the monotonic time that they were set for."""

@@ -7,8 +7,6 @@ from typing import Any
 
 from tests.faults.faults import Answer
 
-__all__ = ["json_answer"]
-
 
 def json_answer(code: int, value: Any, **headers: str) -> Answer:
     """An answer with `value` as its JSON body; header names are given with `_` for `-`."""

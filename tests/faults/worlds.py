@@ -9,8 +9,6 @@ from typing import Any
 from tests.faults.history import Limits
 from tests.faults.objects import Object, budget, namespace, node, pod, replica_set
 
-__all__ = ["NAMESPACES", "World", "draw_limits", "draw_pods", "draw_world", "owners_of", "strategy_config", "typed"]
-
 NAMESPACES = ("shop", "blog", "data")
 
 

@@ -12,8 +12,6 @@ from descheduler.kube.retry import RetryPolicy
 from tests.certificates import Certificate, make_certificate
 from tests.integration.fake_api import FakeApi
 
-__all__ = ["Naps", "certificate", "client", "fake_api", "kubeconfig", "naps", "secure_api"]
-
 
 class Naps(list[float]):
     """Stands for `sleep`: notes the seconds and returns at once."""

@@ -18,8 +18,6 @@ from tests.integration.fake_api import FakeApi
 from tests.integration.fake_proxy import FakeProxy
 from tests.integration.live_runs import balancing, serve
 
-__all__ = ["MARKER", "QUERY", "TOKEN_SECRET", "CanaryWorld"]
-
 MARKER = "CANARY"
 """Part of every secret."""
 

@@ -12,8 +12,6 @@ import yaml
 
 from tests.integration.fake_api import FakeApi
 
-__all__ = ["IN_TIME_SECONDS", "are_gone", "wait_until", "write_plugin"]
-
 IN_TIME_SECONDS = 30
 """Far less than what any process here would hang for, far more than what a busy machine takes."""
 

@@ -44,8 +44,6 @@ from tests.living.api.tables import node_table
 from tests.loopback import Exchange, Listener, write_kubeconfig
 from tests.writes.recorder import RECORDER
 
-__all__ = ["FakeApi", "Request", "api_version"]
-
 _PODS = "/api/v1/pods"
 _PROTOBUF = "application/vnd.kubernetes.protobuf"
 

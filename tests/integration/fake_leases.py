@@ -8,8 +8,6 @@ from typing import Any
 from tests.integration.fake_objects import FakeObjects
 from tests.integration.faults import Answer, failure
 
-__all__ = ["LEASES", "FakeLeases"]
-
 LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"
 """Where the leases of namespace kube-system are created."""
 

@@ -7,8 +7,6 @@ from typing import Any
 
 from tests.integration.faults import Answer, failure
 
-__all__ = ["CONFIG_MAPS", "FakeObjects"]
-
 CONFIG_MAPS = "/api/v1/namespaces/kube-system/configmaps"
 """Where the ConfigMaps of namespace kube-system are created."""
 

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 
 from tests.loopback import Exchange, Listener
 
-__all__ = ["FakeProxy", "Passage"]
-
 _CHUNK_BYTES = 65536
 
 

@@ -6,26 +6,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = [
-    "Answer",
-    "BrokenGzip",
-    "Drip",
-    "Drop",
-    "EvictLate",
-    "EvictThenAnswer",
-    "EvictThenClearText",
-    "EvictThenDrop",
-    "Fault",
-    "RawAnswer",
-    "Silence",
-    "Truncate",
-    "budget_refusal",
-    "budget_unobserved",
-    "evacuation",
-    "failure",
-    "several_budgets",
-]
-
 
 @dataclass(frozen=True)
 class Answer:

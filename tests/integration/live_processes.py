@@ -15,8 +15,6 @@ from descheduler.cli.main import main
 from tests import process_logging
 from tests.integration.live_runs import taint_policy
 
-__all__ = ["PATIENCE_SECONDS", "PROGRAM", "Cli", "cli"]
-
 PROGRAM = (sys.executable, "-m", "descheduler")
 PATIENCE_SECONDS = 120
 """How long a process may take on a busy machine before a test gives up."""

@@ -22,22 +22,6 @@ from tests.integration.fake_api import FakeApi, Request
 from tests.migration.stand_ins import Clock
 from tests.policy.builders import upstream
 
-__all__ = [
-    "FAST",
-    "TAINTED",
-    "asked_for",
-    "balancing",
-    "budget_object",
-    "codes",
-    "crowded_cluster",
-    "evicted_names",
-    "eviction_requests",
-    "listed_paths",
-    "run",
-    "serve",
-    "taint_policy",
-]
-
 FAST = RunOptions(qps=10_000, burst=10_000)
 """No pace."""
 

@@ -26,7 +26,8 @@ from descheduler.kube.client import KubeClient
 from descheduler.policy.load import load_policy
 from descheduler.report.formats.json_text import json_text
 from descheduler.report.formats.render import render
-from descheduler.report.outcome.making import OutcomeDocument, make_outcome
+from descheduler.report.outcome.document import OutcomeDocument
+from descheduler.report.outcome.making import make_outcome
 from descheduler.report.pictures.review import review_of
 from descheduler.report.plan.document import Plan
 from descheduler.report.plan.making import make_plan
@@ -39,13 +40,11 @@ from tests.builders import Object
 from tests.cycle.shipped import NOW, decided, on_samples
 from tests.integration.fake_api import FakeApi
 from tests.integration.faults import budget_refusal
-from tests.integration.live_processes import Cli, cli
+from tests.integration.live_processes import Cli
 from tests.integration.live_runs import crowded_cluster, eviction_requests, run, serve, taint_policy
 from tests.worlds.generate import GENERATED_AT, generate_cluster
 
 pytestmark = pytest.mark.long
-
-__all__ = ["cli"]
 
 
 @dataclass(frozen=True, slots=True)

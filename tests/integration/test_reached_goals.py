@@ -11,7 +11,8 @@ from msgspec.structs import replace
 from descheduler.kube.client import KubeClient
 from descheduler.migration.lease_settings import LeaseOptions
 from descheduler.report.formats.render import render
-from descheduler.report.outcome.making import OutcomeDocument, make_outcome
+from descheduler.report.outcome.document import OutcomeDocument
+from descheduler.report.outcome.making import make_outcome
 from descheduler.report.outcome.status_document import StatusDocument
 from descheduler.report.plan.making import make_plan
 from descheduler.telemetry.metrics.families import run_registry

@@ -14,7 +14,8 @@ from descheduler.kube.client import KubeClient
 from descheduler.migration.lease_settings import LeaseOptions
 from descheduler.report.formats.json_text import json_text
 from descheduler.report.formats.render import render
-from descheduler.report.outcome.making import OutcomeDocument, make_outcome
+from descheduler.report.outcome.document import OutcomeDocument
+from descheduler.report.outcome.making import make_outcome
 from descheduler.report.outcome.status_document import RunSummary, StatusDocument
 from descheduler.report.plan.making import make_plan
 from tests.integration.fake_api import FakeApi

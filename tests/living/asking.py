@@ -9,8 +9,6 @@ from typing import Any
 from tests.living.cluster import LivingCluster
 from tests.living.store import Object
 
-__all__ = ["JOBS", "MAPS", "PODS", "asked", "bound_pod", "names", "still_cluster"]
-
 PODS = "/api/v1/namespaces/default/pods"
 JOBS = "/apis/scheduling.koordinator.sh/v1alpha1/podmigrationjobs"
 MAPS = "/api/v1/namespaces/default/configmaps"

@@ -10,19 +10,6 @@ from tests.living.acting.workloads import reference_to
 from tests.living.cluster import LivingCluster
 from tests.living.store import Object
 
-__all__ = [
-    "budget",
-    "deployment",
-    "elastic_quota",
-    "living_cluster",
-    "node",
-    "placeholder",
-    "pod",
-    "priority_class",
-    "reservation",
-    "stateful_set",
-]
-
 _LETTERS = "bcdfghjklmnpqrstvwxz2456789"
 _BORN = "2026-06-01T08:00:00Z"
 

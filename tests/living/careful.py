@@ -13,8 +13,6 @@ from descheduler.transport.errors import ExchangeError
 from tests.living.clock import VirtualClock, to_time
 from tests.living.store import Object
 
-__all__ = ["CarefulMigration"]
-
 _KOORD = "/apis/scheduling.koordinator.sh/v1alpha1"
 _PATIENCE_SECONDS = 90.0
 

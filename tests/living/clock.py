@@ -11,8 +11,6 @@ from datetime import UTC, datetime, timedelta
 
 from tests.builders import NOW
 
-__all__ = ["VirtualClock", "rfc3339", "to_time"]
-
 
 class VirtualClock:
     """Seconds since the cluster was made, and the time of day that goes with them.

@@ -19,8 +19,6 @@ from tests.living.scheduling.scheduler import Scheduler
 from tests.living.store import Object, Store
 from tests.living.transport import LivingTransport, Passage
 
-__all__ = ["LivingCluster"]
-
 
 class LivingCluster:
     """A cluster on a virtual clock. Without `has_koordinator` there are neither its CRDs nor koord-scheduler.

@@ -19,8 +19,6 @@ from tests.faults.wire import json_answer
 from tests.living.api.server import Call, LivingApi
 from tests.living.transport import Passage
 
-__all__ = ["AnyFault", "FaultyWay", "Killed", "Kind", "SeededFaults", "kind_of"]
-
 Chooser = Callable[[Call], "AnyFault | None"]
 
 

@@ -16,8 +16,6 @@ from tests.living.cluster import LivingCluster
 from tests.living.transport import Passage
 from tests.loopback import Exchange, Listener, write_kubeconfig
 
-__all__ = ["LivingServer"]
-
 _TICK_SECONDS = 0.01
 
 

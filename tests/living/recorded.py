@@ -20,8 +20,6 @@ from tests.living.cluster import LivingCluster
 from tests.living.resources import by_plural
 from tests.living.store import Change, Object, copied
 
-__all__ = ["RecordedScript", "recorded_objects"]
-
 _JOBS = "podmigrationjobs.scheduling.koordinator.sh"
 _RESERVATIONS = "reservations.scheduling.koordinator.sh"
 _SETTLE_SECONDS = 60

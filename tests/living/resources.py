@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["KOORDINATOR_GROUPS", "RESOURCES", "Resource", "by_plural"]
-
 
 @dataclass(frozen=True, slots=True)
 class Resource:

@@ -14,8 +14,6 @@ import msgspec
 from tests.living.clock import VirtualClock
 from tests.living.resources import Resource, by_plural
 
-__all__ = ["Change", "Key", "Object", "Store", "copied"]
-
 Object = dict[str, Any]
 Key = tuple[str, str]
 """Namespace ("" for objects of the cluster) and name."""

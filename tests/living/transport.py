@@ -14,8 +14,6 @@ from tests.faults.faults import Answer
 from tests.living.api.request import Request
 from tests.living.api.server import Call, LivingApi
 
-__all__ = ["LivingTransport", "Passage"]
-
 _PHRASES = {200: "OK", 201: "Created", 404: "Not Found", 409: "Conflict", 429: "Too Many Requests"}
 _FAIRNESS = {"x-kubernetes-pf-flowschema-uid": "f", "x-kubernetes-pf-prioritylevel-uid": "p"}
 

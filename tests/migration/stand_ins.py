@@ -22,27 +22,6 @@ from descheduler.plan.outcome import Outcome, OutcomeCode
 from descheduler.plan.planned import PlannedEviction
 from tests.builders import NOW
 
-__all__ = [
-    "FAST",
-    "ONE_BY_ONE",
-    "AtOnce",
-    "BusyApi",
-    "Clock",
-    "Heard",
-    "ScriptedApi",
-    "around",
-    "broken_off",
-    "codes",
-    "make_eviction",
-    "make_plan",
-    "no_answer",
-    "no_disruption",
-    "not_sent",
-    "run",
-    "turned_away",
-    "wait_told",
-]
-
 EVICTED = EvictionResponse(201)
 FAST = DispatchSettings(qps=1000.0, burst=1000)
 ONE_BY_ONE = replace(FAST, max_in_flight=1)

@@ -11,8 +11,6 @@ from descheduler.optimizer import AtMost, MaxSkew, MinDomains, MoveLimit, Parts,
 from descheduler.optimizer.arrays import Bools, Ints
 from descheduler.optimizer.rules import Rule
 
-__all__ = ["every_assignment", "is_feasible", "random_parts_problem", "random_problem"]
-
 
 def random_problem(rng: np.random.Generator, *, rules: bool = True, pending: int = 0, empty: int = 0) -> Problem:
     """Five or six pods on three nodes, with two resources, a pinned pod now and then, costs and all kinds of rules.

@@ -7,8 +7,6 @@ from descheduler.placement.landings.landing import Landing, LandingVerdict
 from descheduler.placement.prover import LandingProver
 from tests.placement.workloads import pod_named
 
-__all__ = ["LANDS", "LANDS_IF", "LIKELY", "NO", "UNKNOWN", "consider"]
-
 LANDS, LANDS_IF, LIKELY, NO, UNKNOWN = (
     LandingVerdict.LANDS,
     LandingVerdict.LANDS_IF,

@@ -13,8 +13,6 @@ from descheduler.placement.framework.scheduler import Scheduler
 from descheduler.placement.plugins.table import PLUGINS
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
-__all__ = ["DEFAULT_CONFIGURATION", "default_scheduler"]
-
 DEFAULT_CONFIGURATION = default_configuration(KubeVersion(), PLUGINS)
 """That of the newest version known, of one profile."""
 

@@ -16,8 +16,6 @@ from descheduler.plan.decisions import Decisions
 from descheduler.policy.load import load_policy
 from tests.builders import NOW, Object, make_snapshot
 
-__all__ = ["choosing_policy", "run_choosing", "targets"]
-
 _CONTROLLER: Object = {
     "reservationProvider": "koordinator",
     "schedulerNames": ["default-scheduler"],

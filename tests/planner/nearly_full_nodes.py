@@ -10,8 +10,6 @@ from descheduler.plan.decisions import Decisions
 from tests.builders import make_node, make_pod
 from tests.planner.runs import run_objective
 
-__all__ = ["NEARLY_FULL", "NODES", "fixed", "pending", "pod", "run"]
-
 NODES = [make_node(name, cpu="10") for name in "abc"]
 
 

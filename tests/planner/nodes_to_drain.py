@@ -11,8 +11,6 @@ from descheduler.plan.decisions import Decisions
 from tests.builders import Object, make_node, make_pod
 from tests.planner.runs import run_objective
 
-__all__ = ["CORDONED", "FREE", "OLD", "pod", "run"]
-
 OLD = {"pool": "old"}
 CORDONED = [make_node(name, cpu="10", labels=OLD, unschedulable=True) for name in ("old-1", "old-2", "old-3")]
 FREE = [make_node(name, cpu="10") for name in ("new-1", "new-2")]

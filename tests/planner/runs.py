@@ -13,8 +13,6 @@ from descheduler.plan.goals import Goal
 from tests.builders import Object
 from tests.strategies.runs import run_plugin
 
-__all__ = ["goal_of", "run_objective", "verified"]
-
 _PACKING = Path(__file__).resolve().parents[2] / "config" / "schedulers" / "most-allocated.yaml"
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.planner.tiny_plans import DEFICIT, OBJECTIVES, best, fault_of, planned, why_worse, world_of
+from tests.planner.tiny_objectives import OBJECTIVES
+from tests.planner.tiny_plans import DEFICIT, best, fault_of, planned, why_worse, world_of
 from tests.series import first_of
 
 

@@ -15,8 +15,6 @@ from tests.builders import Object
 from tests.planner.tiny_states import FinalStates, Term
 from tests.planner.tiny_worlds import CAPACITY, GPU, NUM_GPUS, PRICE, TinyPod, TinyTraits, TinyWorld
 
-__all__ = ["OBJECTIVES", "Limit", "TinyObjective", "load"]
-
 _TARGET = 7
 """CPUs of a node that balancing is to leave in use at most."""
 

@@ -27,8 +27,6 @@ from tests.planner.tiny_objectives import OBJECTIVES, load
 from tests.planner.tiny_states import FinalStates, Term
 from tests.planner.tiny_worlds import CAPACITY, NUM_GPUS, TinyWorld, make_tiny_world
 
-__all__ = ["DEFICIT", "OBJECTIVES", "Planned", "Reached", "best", "fault_of", "planned", "why_worse", "world_of"]
-
 DEFICIT = "a better plan is possible"
 _PLACED = re.compile(r"default/(\S+) onto (\S+?)[,)]")
 """Where pods can be scheduled, in the sentence of a goal."""

@@ -9,8 +9,6 @@ from ortools.sat.python import cp_model
 
 from tests.planner.tiny_worlds import CAPACITY, NUM_GPUS, TinyPod, TinyWorld
 
-__all__ = ["FinalStates", "Term"]
-
 Term = cp_model.LinearExprT
 
 

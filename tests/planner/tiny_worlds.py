@@ -8,8 +8,6 @@ from dataclasses import dataclass, field, replace
 
 from tests.builders import Object, node_object, owner, pod_object, required_anti_affinity
 
-__all__ = ["CAPACITY", "GPU", "NUM_GPUS", "PRICE", "TinyPod", "TinyTraits", "TinyWorld", "make_tiny_world"]
-
 CAPACITY = 10
 """CPUs of a node."""
 PRICE = "example.com/price"

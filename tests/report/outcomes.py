@@ -7,7 +7,8 @@ from typing import Any
 from descheduler.plan.outcome import Outcome as ExecutedEviction
 from descheduler.plan.outcome import OutcomeCode, OutcomeKind
 from descheduler.plan.planned import PlannedEviction
-from descheduler.report.outcome.making import OutcomeDocument, make_outcome
+from descheduler.report.outcome.document import OutcomeDocument
+from descheduler.report.outcome.making import make_outcome
 from descheduler.report.plan.making import make_plan
 from tests.report.decided_cycles import OLD, make_test_decisions, pod_life_time_policy
 

@@ -20,19 +20,6 @@ from tests.builders import NOW, Object, node_object, pod_object
 from tests.placement.workloads import cluster_of, workload_object
 from tests.strategies.runs import policy_with
 
-__all__ = [
-    "FIVE_MINUTES",
-    "balancing",
-    "carry_out",
-    "crowded",
-    "decided",
-    "drained",
-    "evicting",
-    "policy_of",
-    "resting",
-    "simulated",
-]
-
 FIVE_MINUTES = timedelta(minutes=5)
 
 

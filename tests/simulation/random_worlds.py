@@ -8,8 +8,6 @@ from descheduler.cluster.snapshot import Snapshot
 from tests.builders import Object, node_object, pod_object, preferred_node_affinity, required_anti_affinity
 from tests.placement.workloads import cluster_of, workload_object
 
-__all__ = ["random_cluster"]
-
 _TAINTS = ("soft:PreferNoSchedule", "other=x:PreferNoSchedule", "hard:NoSchedule")
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from descheduler.model.koordinator.node_metric import NodeMetric, PodMetric
+from descheduler.model.koordinator.node_reports import NodeMetric, PodMetric
 from descheduler.model.objects import NodeUsage, PodUsage
 from descheduler.simulation.status_after import node_metrics_after, server_usage_after
 from tests.builders import NOW, make_pod, make_snapshot

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-from descheduler.model.koordinator.node_metric import NodeMetric
+from descheduler.model.koordinator.node_reports import NodeMetric
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.plan.decisions import Decisions
@@ -15,8 +15,6 @@ from descheduler.plan.facts import PluginFacts
 from tests.builders import Object, make_node
 from tests.strategies.runs import run_plugin
 from tests.worlds.node_metrics import make_node_metric, metrics_by_node
-
-__all__ = ["AT_ONCE", "LEVELS", "LOAD", "LOADS", "NODES", "PLANNED", "World", "used"]
 
 NODES = [make_node("a", labels={"zone": "1"}), make_node("b", labels={"zone": "2"})]
 LOAD = {"thresholds": {"cpu": 20}, "targetThresholds": {"cpu": 70}}

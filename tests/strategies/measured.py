@@ -9,8 +9,6 @@ from descheduler import evaluate
 from descheduler.evaluation import Evaluation
 from tests.builders import NOW, Object, node_object
 
-__all__ = ["big_node", "measured_node", "measured_pod", "run_measured"]
-
 
 def big_node(name: str, **facts: Any) -> Object:
     """A node with a capacity of 16 cores and 16,000 bytes, of which pods can have 15.5 cores."""

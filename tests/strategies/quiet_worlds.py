@@ -14,8 +14,6 @@ from tests.builders import (
 from tests.strategies.decided_worlds import AT_ONCE, LEVELS, LOAD, LOADS, PLANNED, World, used
 from tests.strategies.node_utilization.worlds import pods_on, small_node
 
-__all__ = ["QUIET", "STRATEGIES"]
-
 STRATEGIES = {name for name, spec in REGISTRY.items() if spec.extension_points & {"deschedule", "balance"}}
 """The plugins that evict."""
 

@@ -21,8 +21,6 @@ from tests.placement.plugins.dynamic_resources.worlds import (
 )
 from tests.strategies.runs import policy_with
 
-__all__ = ["BROKEN", "PLUGIN", "run", "taint", "world"]
-
 PLUGIN = "RemovePodsViolatingDeviceTaints"
 BROKEN = {"key": "broken", "value": "yes", "effect": "NoSchedule"}
 

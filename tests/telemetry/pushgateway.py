@@ -8,8 +8,6 @@ import pytest
 
 from tests.loopback import Exchange, Listener
 
-__all__ = ["Pushgateway", "pushgateway"]
-
 
 class Pushgateway:
     """Group, as in the path → the text that was pushed to it last. `status_code` is that of every answer."""

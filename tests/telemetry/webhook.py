@@ -8,8 +8,6 @@ import pytest
 
 from tests.loopback import Exchange, Listener
 
-__all__ = ["SECRET", "Webhook", "webhook"]
-
 SECRET = "T0K3N-of-the-hook"
 """A part of its URL."""
 

@@ -24,8 +24,6 @@ from descheduler.transport.errors import ExchangeError
 from tests.integration.fake_api import FakeApi
 from tests.integration.faults import RawAnswer
 
-__all__ = ["CALLS", "endless_chunks", "gzip_bomb", "head"]
-
 _BLOCK_BYTES = 16 << 20
 PODS = "/api/v1/pods"
 _EVICTION = "/api/v1/namespaces/shop/pods/cart/eviction"

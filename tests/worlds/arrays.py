@@ -11,18 +11,6 @@ from descheduler.optimizer.parts import Parts
 from descheduler.optimizer.problem import Problem, make_problem
 from descheduler.optimizer.rules import AtMost, MoveLimit
 
-__all__ = [
-    "NODE_SHAPES",
-    "ArrayWorld",
-    "draw_utilisation",
-    "make_balance_world",
-    "make_consolidation_world",
-    "make_crowded_world",
-    "make_full_world",
-    "make_numa_world",
-    "make_stranded_world",
-]
-
 TARGET_RATIO = 0.7
 NODE_SHAPES = np.array([[16_000, 64_000], [32_000, 64_000], [16_000, 128_000]])
 """CPU in milli and memory in MiB of the three shapes of nodes."""

@@ -16,8 +16,6 @@ from descheduler.cluster.kinds import KINDS
 from tests.builders import NOW, Object, node_object, owner, pod_object
 from tests.worlds.dumps import write_dump
 
-__all__ = ["DEVICES_AT", "devices_objects", "write_devices"]
-
 DEVICES_AT = NOW
 """The moment of the snapshot."""
 _API = "resource.k8s.io/v1"

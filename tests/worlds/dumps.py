@@ -9,8 +9,6 @@ from typing import BinaryIO
 from descheduler.cluster.dumps.write import DumpWriter
 from descheduler.cluster.kind import AnyKind
 
-__all__ = ["write_dump"]
-
 
 def write_dump(
     lists: Sequence[tuple[AnyKind, Iterable[bytes]]],

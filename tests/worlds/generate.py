@@ -18,8 +18,6 @@ from tests.worlds.synthetic_pods import PodTemplates, pod_template
 from tests.worlds.synthetic_scheduler import SyntheticScheduler
 from tests.worlds.synthetic_workloads import Workload, budget_object, make_workloads, owner_objects
 
-__all__ = ["GENERATED_AT", "generate_cluster"]
-
 GENERATED_AT = datetime(2026, 1, 15, 12, 0, tzinfo=UTC)
 """The moment of every generated snapshot; ages are relative to it."""
 

@@ -12,8 +12,6 @@ from typing import Any
 
 from tests.builders import Object, node_object, pod_object
 
-__all__ = ["WORLDS", "HostileWorld", "hostile_policy"]
-
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 _ZONE = "topology.kubernetes.io/zone"

@@ -9,9 +9,6 @@ from typing import Any
 
 from tests.builders import Object, ago, node_object, pod_object
 
-__all__ = ["hostile_world"]
-
-
 _D = "scheduling.koordinator.sh/"
 _G = "gang.scheduling.koordinator.sh/"
 _Q = "quota.scheduling.koordinator.sh/"

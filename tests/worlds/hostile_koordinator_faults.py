@@ -27,8 +27,6 @@ from descheduler.report.plan.making import make_plan
 from tests.builders import NOW, Object
 from tests.worlds.hostile_koordinator import hostile_world
 
-__all__ = ["faults_of"]
-
 _POLICY: Object = {
     "apiVersion": "descheduler/v1alpha2",
     "kind": "DeschedulerConfiguration",

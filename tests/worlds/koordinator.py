@@ -22,8 +22,6 @@ from tests.worlds.koordinator_workloads import DAEMON_SETS, NUM_NODES, WORKLOADS
 from tests.worlds.node_metrics import node_metric_object
 from tests.worlds.node_topologies import cpu_layout, topology_object
 
-__all__ = ["KOORDINATOR_AT", "koordinator_objects", "write_koordinator"]
-
 KOORDINATOR_AT = NOW
 """The moment of the snapshot."""
 

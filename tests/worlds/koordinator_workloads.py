@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 from descheduler.model.koordinator.elastic_quota import QUOTA_DOMAIN
 from descheduler.model.koordinator.gang_settings import POD_GROUP_LABEL
 
-__all__ = ["DAEMON_SETS", "NUM_NODES", "WORKLOADS", "Place", "Workload", "pool_of"]
-
 NUM_NODES = {"gpu": 6, "quota": 5, "gang": 5, "held": 4, "node": 5, "pin": 3}
 """Nodes by pool."""
 

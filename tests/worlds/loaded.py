@@ -14,12 +14,10 @@ import msgspec
 
 from descheduler.cluster.kind import AnyKind, kind_key
 from descheduler.cluster.kinds import KINDS
-from descheduler.model.koordinator.node_metric import NODE_METRIC_KIND
+from descheduler.model.koordinator.node_reports import NODE_METRIC_KIND
 from tests.builders import NOW, Object, node_object, owner, pod_object
 from tests.worlds.dumps import write_dump
 from tests.worlds.node_metrics import node_metric_object
-
-__all__ = ["LOADED_AT", "loaded_objects", "write_loaded"]
 
 LOADED_AT = NOW
 """The moment of the snapshot."""

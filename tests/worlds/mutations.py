@@ -10,8 +10,6 @@ from typing import Any
 
 from tests.builders import Object
 
-__all__ = ["mutations"]
-
 _DEEP = "<deep>"
 _BYTES = "<bytes>"
 _RAW = {

@@ -7,11 +7,9 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
 from descheduler.cluster.decoding.koordinator.node_metric import NodeMetricDecoder
-from descheduler.model.koordinator.node_metric import NodeMetric
+from descheduler.model.koordinator.node_reports import NodeMetric
 from descheduler.model.quantity import format_quantity, parse_quantity
 from tests.builders import NOW, Object
-
-__all__ = ["make_node_metric", "metrics_by_node", "node_metric_object"]
 
 Usage = Mapping[str, str]
 """Resource name → quantity."""

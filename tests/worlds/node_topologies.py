@@ -7,10 +7,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from descheduler.cluster.decoding.koordinator.node_topology import decode_node_topology
-from descheduler.model.koordinator.node_topology import NodeTopology
+from descheduler.model.koordinator.node_reports import NodeTopology
 from tests.builders import Object
-
-__all__ = ["cpu_layout", "make_topology", "topologies_by_node", "topology_object"]
 
 
 def cpu_layout(sockets: int = 1, numa_nodes: int = 1, cores: int = 4, threads: int = 2) -> list[Object]:

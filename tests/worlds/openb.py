@@ -34,8 +34,6 @@ from tests.worlds.openb_objects import (
 from tests.worlds.openb_placement import place_pods
 from tests.worlds.openb_trace import TraceNode, TracePod, read_nodes, read_pods
 
-__all__ = ["main", "openb_lists", "write_openb"]
-
 JsonObject = dict[str, object]
 
 _PAGE_SIZE = 500

@@ -20,8 +20,6 @@ from descheduler.optimizer.problem import Problem, make_problem
 from descheduler.optimizer.rules import MoveLimit
 from tests.worlds.openb_trace import TraceNode, TracePod
 
-__all__ = ["GPU", "OpenbWorld", "make_openb_world", "make_small_openb_world"]
-
 GPU = 2
 """The resource of thousandths of a GPU, after thousandths of a core and MiB."""
 _WHOLE = 1000

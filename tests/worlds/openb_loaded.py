@@ -25,8 +25,6 @@ from tests.worlds.openb_arrays import OpenbWorld, make_openb_world
 from tests.worlds.openb_objects import device_object
 from tests.worlds.openb_trace import TraceNode, TracePod, read_nodes, read_pods
 
-__all__ = ["main", "openb_objects", "write_openb_loaded"]
-
 _NAMESPACE = "openb"
 _MODEL = "node.koordinator.sh/gpu-model"
 _CORE, _RATIO = "koordinator.sh/gpu-core", "koordinator.sh/gpu-memory-ratio"

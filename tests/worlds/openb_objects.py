@@ -12,17 +12,6 @@ from uuid import UUID
 from tests.worlds.openb_placement import Placement
 from tests.worlds.openb_trace import TraceNode, TracePod
 
-__all__ = [
-    "TRACE_AT",
-    "Group",
-    "budget_object",
-    "device_object",
-    "group_pods",
-    "node_object",
-    "pod_object",
-    "workload_object",
-]
-
 JsonObject = dict[str, object]
 
 TRACE_AT = datetime(2026, 1, 15, 12, 0, tzinfo=UTC)

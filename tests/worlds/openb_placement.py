@@ -14,8 +14,6 @@ from dataclasses import dataclass, field
 
 from tests.worlds.openb_trace import TraceNode, TracePod
 
-__all__ = ["Placement", "place_pods"]
-
 _NUM_DRAWN = 32
 _NUM_TRIES = 400
 _WHOLE_MILLI = 1000

@@ -13,8 +13,6 @@ from pathlib import Path
 
 from descheduler.cluster.snapshot import SnapshotError
 
-__all__ = ["TraceNode", "TracePod", "read_nodes", "read_pods"]
-
 
 @dataclass(frozen=True, slots=True)
 class TraceNode:

@@ -16,8 +16,6 @@ from descheduler.cluster.kinds import KINDS
 from tests.builders import NOW, Object, node_object, owner, pod_object
 from tests.worlds.dumps import write_dump
 
-__all__ = ["PLANNING_AT", "write_planning"]
-
 PLANNING_AT = NOW
 """The moment of the snapshot."""
 _NAMESPACE = "work"

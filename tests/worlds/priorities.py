@@ -13,8 +13,6 @@ import numpy as np
 from descheduler.optimizer.arrays import PENDING, Ints
 from descheduler.optimizer.problem import Problem, make_problem
 
-__all__ = ["NUM_PRIORITIES", "PriorityWorld", "make_priority_world"]
-
 NUM_PRIORITIES = 4
 _LEAST, _MOST = 100, 1000
 """CPU in milli and memory in MiB that a pod requests."""

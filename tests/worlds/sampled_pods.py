@@ -4,19 +4,6 @@ from __future__ import annotations
 
 from tests.builders import Object, ago
 
-__all__ = [
-    "AMOUNTS",
-    "ANNOTATIONS",
-    "CONDITION",
-    "CONTAINER_STATUS",
-    "DOMAIN",
-    "OWNER",
-    "POD_SPEC",
-    "SELECTOR",
-    "TEMPLATE",
-    "TERM",
-]
-
 DOMAIN = "scheduling.koordinator.sh/"
 _G = "gang.scheduling.koordinator.sh/"
 CONDITION = {"type": "Ready", "status": "True", "reason": "r", "message": "m", "lastTransitionTime": ago(90)}

@@ -19,7 +19,6 @@ from tests.worlds.sampled_pods import (
     TERM,
 )
 
-__all__ = ["SAMPLES"]
 _KOORDINATOR = "scheduling.koordinator.sh/v1alpha1"
 _Q = "quota.scheduling.koordinator.sh/"
 

@@ -19,8 +19,6 @@ from descheduler.cluster.kinds import KINDS
 from tests.worlds.dumps import write_dump
 from tests.worlds.shop_workloads import BARE_POD, WORKLOADS, Failure, Workload
 
-__all__ = ["SHOP_AT", "main", "write_shop"]
-
 JsonObject = dict[str, object]
 
 SHOP_AT = datetime(2026, 1, 15, 12, 0, tzinfo=UTC)

@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-__all__ = ["BARE_POD", "WORKLOADS", "Failure", "Workload"]
-
 Kind = Literal["Deployment", "StatefulSet", "DaemonSet"]
 Features = frozenset[str]
 

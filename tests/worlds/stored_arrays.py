@@ -12,8 +12,6 @@ from tests.e2e.kube_api import Object
 from tests.e2e.objects import pod
 from tests.e2e.stored_workloads import owner_reference, ready_node, replica_set, stored_uid
 
-__all__ = ["NAMESPACE", "node_name", "objects_of", "pod_number"]
-
 NAMESPACE = "shop"
 _PODS_A_WORKLOAD = 8
 _SINCE = "2026-01-01T00:00:00Z"

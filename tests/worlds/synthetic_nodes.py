@@ -5,8 +5,6 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, field
 
-__all__ = ["DEDICATED_TAINT", "GPU_TAINT", "POOLS", "Place", "Pool", "make_places", "node_object"]
-
 JsonObject = dict[str, object]
 
 GPU_TAINT = {"key": "nvidia.com/gpu", "value": "present", "effect": "NoSchedule"}

@@ -14,8 +14,6 @@ import msgspec
 from tests.worlds.synthetic_nodes import GPU_TAINT, Place
 from tests.worlds.synthetic_workloads import Workload, make_uid
 
-__all__ = ["PodTemplates", "pod_template"]
-
 JsonObject = dict[str, object]
 
 _STATES = ("Running", "CrashLoopBackOff", "Failed", "Pending")

@@ -10,8 +10,6 @@ from itertools import accumulate
 from tests.worlds.synthetic_nodes import Place
 from tests.worlds.synthetic_workloads import Workload
 
-__all__ = ["SyntheticScheduler"]
-
 _NUM_TRIES = 8
 
 

@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from uuid import UUID
 
-__all__ = ["Workload", "budget_object", "make_workloads", "owner_objects"]
-
 JsonObject = dict[str, object]
 
 _TRAITS = ("plain", "spread", "anti-affinity", "pool-affinity", "plain", "soft", "plain", "tolerant")

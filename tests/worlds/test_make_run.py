@@ -9,13 +9,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.cli.commands import Descheduler, descheduler
+from tests.cli.commands import Descheduler
 from tests.cycle.shipped import briefly_searching
 from tests.docs.pages import ROOT
 
 pytestmark = pytest.mark.long
-
-__all__ = ["descheduler"]
 
 PROFILES = sorted((ROOT / "config" / "profiles").glob("*.yaml"))
 NEED_SEVERAL_RUNS = {

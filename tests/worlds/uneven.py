@@ -18,8 +18,6 @@ from tests.e2e.objects import namespace, pod
 from tests.e2e.stored_workloads import ready_node, replica_set, running_pod
 from tests.worlds.arrays import NODE_SHAPES, draw_utilisation
 
-__all__ = ["NAMESPACE", "TIGHT", "make_uneven_cluster"]
-
 NAMESPACE = "shop"
 TIGHT = 0.62
 """The mean use of CPU and memory at which a target of 70 % leaves little choice."""

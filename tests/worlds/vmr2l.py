@@ -22,8 +22,6 @@ from descheduler.optimizer.parts import Parts
 from descheduler.optimizer.problem import Problem, make_problem
 from descheduler.optimizer.rules import MoveLimit
 
-__all__ = ["SLOT_CORES", "Fleet", "read_fleet"]
-
 SLOT_CORES = 16
 """A free core is a fragment where it does not make up so many on its NUMA node."""
 

@@ -19,8 +19,6 @@ from tests.builders import NOW, Object, node_object, owner, pod_object
 from tests.worlds.dumps import write_dump
 from tests.worlds.volcano_rules import CLOSED_QUEUE, rule_objects
 
-__all__ = ["VOLCANO_AT", "volcano_objects", "write_volcano"]
-
 VOLCANO_AT = NOW
 """The moment of the snapshot."""
 _NAMESPACE, _POOL = "batch", "example.com/pool"

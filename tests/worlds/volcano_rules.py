@@ -10,8 +10,6 @@ from typing import Any, NamedTuple
 
 from tests.builders import Object, ago, owner, pod_object
 
-__all__ = ["CLOSED_QUEUE", "RULES", "rule_objects"]
-
 CLOSED_QUEUE = "archive"
 _GROUP, _JOBS = "scheduling.volcano.sh/v1beta1", "batch.volcano.sh/v1alpha1"
 _OPEN_QUEUE = "spot"

@@ -19,8 +19,6 @@ from tests.e2e.objects import ZONE, disruption_budget, namespace, pod
 from tests.e2e.stored_workloads import ready_node, replica_set, running_pod, stored_uid
 from tests.worlds.arrays import NODE_SHAPES, draw_utilisation
 
-__all__ = ["ZonedWorld", "make_uneven_zoned_world", "make_zoned_world", "node_name", "node_number"]
-
 _NAMESPACE = "shop"
 _ZONE_SHARES = (0.5, 0.3, 0.2)
 _PODS_A_NODE = 9

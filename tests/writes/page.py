@@ -12,8 +12,6 @@ from typing import Any
 
 from tests.writes.recorder import WrittenCall
 
-__all__ = ["PAGE", "ListedWrite", "listed_writes", "objection"]
-
 PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "writes.md"
 _CODE = re.compile(r"`([^`]+)`")
 _ALL = "all"

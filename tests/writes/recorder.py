@@ -7,8 +7,6 @@ import threading
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["RECORDER", "Recorder", "WrittenCall"]
-
 _VERBS = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
 _QUERY = "/query"
 """How the paths of Prometheus end, which is asked by POST too."""

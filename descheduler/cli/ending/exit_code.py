@@ -11,15 +11,6 @@ if TYPE_CHECKING:
     from descheduler.report.plan.document import Plan
     from descheduler.report.simulation_document import Simulation
 
-__all__ = [
-    "CommandError",
-    "ExitCode",
-    "outcome_exit_code",
-    "plan_exit_code",
-    "simulation_exit_code",
-    "stopped_exit_code",
-]
-
 
 class ExitCode(IntEnum):
     """Exit codes; scripts and Jobs rely on them."""

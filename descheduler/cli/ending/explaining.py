@@ -18,8 +18,6 @@ from descheduler.telemetry.console import PatientStream
 from descheduler.telemetry.faults import error_words, place_of, traceback_lines
 from descheduler.telemetry.logging import is_json
 
-__all__ = ["TRACEBACK_VERBOSITY", "explain_error", "fail", "known_error", "run_exit_code", "tell_fault"]
-
 TRACEBACK_VERBOSITY = 6
 """From this verbosity on an unexpected error is shown with its traceback."""
 _logger = logging.getLogger(__name__)

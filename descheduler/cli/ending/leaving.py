@@ -23,8 +23,6 @@ from descheduler.supervision import Watch
 from descheduler.telemetry.console import ERASE_LINE
 from descheduler.telemetry.logging import log_broken_off
 
-__all__ = ["HANDLED", "die_of", "end_search_on_interrupt", "handle_signals", "leave", "stop_on_signals"]
-
 HANDLED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """The signals that the program handles from its start until its process is gone."""
 _FLUSH_SECONDS = 0.3

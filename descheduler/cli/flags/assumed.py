@@ -14,8 +14,6 @@ from descheduler.cli.flags.values import file_source, read_input_name
 if TYPE_CHECKING:
     from descheduler.documents.document import TreeNode
 
-__all__ = ["takes_assumed"]
-
 _KIND, _GROUP = "DeviceTaintRule", "resource.k8s.io"
 _EFFECTS = ("NoSchedule", "NoExecute", "None")
 

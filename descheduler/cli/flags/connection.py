@@ -14,8 +14,6 @@ from descheduler.cli.flags.values import read_duration
 if TYPE_CHECKING:
     from descheduler.cycle.options import ConnectionOptions
 
-__all__ = ["takes_connection"]
-
 
 def takes_connection(command: Callable[..., Any]) -> Callable[..., Any]:
     """Adds the flags and hands them to the command as `connection`, a function that makes ConnectionOptions."""

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from descheduler.policy.types import Policy
     from descheduler.telemetry.recording import TelemetrySettings
 
-__all__ = ["LazyOptions", "takes_lazy_options"]
-
 
 class LazyOptions(NamedTuple):
     """Options that are made when they are needed. `telemetry` is asked with None for a policy that is invalid."""

@@ -17,8 +17,6 @@ from descheduler.cli.flags.values import read_duration
 if TYPE_CHECKING:
     from descheduler.migration.lease_settings import LeaseOptions
 
-__all__ = ["takes_lease", "takes_lease_name"]
-
 _NAME = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?", re.ASCII)
 
 

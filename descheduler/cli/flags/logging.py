@@ -12,8 +12,6 @@ import click
 from descheduler.cli.flag_groups import FlagGroup, flag
 from descheduler.telemetry.logging import LogFormat, configure_logging
 
-__all__ = ["takes_logging"]
-
 
 def takes_logging(command: Callable[..., Any]) -> Callable[..., Any]:
     """Adds the flags and sets the log up before the command starts."""

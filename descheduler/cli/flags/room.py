@@ -12,8 +12,6 @@ import msgspec
 from descheduler.cli.completions import complete_file
 from descheduler.cli.flags.values import file_source, read_input_name
 
-__all__ = ["RoomFlags", "takes_room"]
-
 _PENDING = "pending"
 _STANDARD_INPUT = "-"
 _NO_SUCH_FILE = (

@@ -15,18 +15,6 @@ from descheduler.cli.flag_groups import FlagGroup, flag, with_flags
 from descheduler.cli.flags.values import read_duration, read_feature_gates, read_input_name, read_rate
 from descheduler.supervision import Watch
 
-__all__ = [
-    "may_take_policy",
-    "takes_assessment",
-    "takes_deadline",
-    "takes_gates",
-    "takes_observation",
-    "takes_pace",
-    "takes_policy",
-    "takes_policy_file",
-    "takes_policy_of_runs",
-]
-
 _ONCE = "; - is standard input"
 
 

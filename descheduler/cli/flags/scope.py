@@ -19,8 +19,6 @@ from descheduler.model.shard import WHOLE_CLUSTER, Shard
 if TYPE_CHECKING:
     from descheduler.eviction.checks.scope import Scope
 
-__all__ = ["takes_scope", "takes_shard", "takes_subject_namespace"]
-
 _NAMESPACE = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?", re.ASCII)
 
 

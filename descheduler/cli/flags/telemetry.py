@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from descheduler.telemetry.notifying import NoticeTarget, NoticeWhen
     from descheduler.telemetry.recording import TelemetrySettings
 
-__all__ = ["takes_telemetry"]
-
 _NO_POLICY = "descheduler"
 """The name of a run in notifications where no policy says another."""
 _PREFIXES = ("metrics_", "otel_", "notify_")

@@ -11,8 +11,6 @@ import msgspec
 
 from descheduler.telemetry.logging import fields
 
-__all__ = ["IDLE_FLAGS", "IdleFlag", "takes_idle_flags", "warn_of_idle_flags"]
-
 _logger = logging.getLogger(__name__)
 _META = "descheduler.idle_flags"
 Command = TypeVar("Command", bound=Callable[..., Any])

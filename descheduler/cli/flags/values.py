@@ -17,20 +17,6 @@ from descheduler.model.text.duration import parse_duration
 if TYPE_CHECKING:
     from descheduler.model.kube_version import KubeVersion
 
-__all__ = [
-    "file_source",
-    "input_path",
-    "read_duration",
-    "read_feature_gates",
-    "read_file_name",
-    "read_input_name",
-    "read_input_names",
-    "read_instant",
-    "read_kube_version",
-    "read_output_name",
-    "read_rate",
-]
-
 _EVICTIONS_IN_BACKGROUND = "EvictionsInBackground"
 _GATES = (_EVICTIONS_IN_BACKGROUND, "AllAlpha", "AllBeta")
 _RFC3339 = re.compile(r"(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d:\d\d)(\.\d+)?([Zz]|[+-]\d\d:\d\d)", re.ASCII)

@@ -20,8 +20,6 @@ from descheduler.cli.running import RunFlags, run_policy
 from descheduler.plan.max_age import MAX_AGE
 from descheduler.supervision import Watch
 
-__all__ = ["apply"]
-
 
 @click.command(cls=GoFlagsCommand, short_help="Carry out a plan from a file.")
 @click.argument("file", callback=read_input_name, shell_complete=complete_file)

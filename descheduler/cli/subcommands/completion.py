@@ -7,8 +7,6 @@ import click
 from descheduler.cli.flag_groups import GoFlagsCommand
 from descheduler.cli.output import write_text
 
-__all__ = ["completion"]
-
 _VARIABLE = "_DESCHEDULER_COMPLETE"
 """Variable of the environment by which a shell asks click for completions."""
 

@@ -10,8 +10,6 @@ from descheduler.cli.flag_groups import GoFlagsCommand
 from descheduler.cli.flags.values import file_source, read_input_name
 from descheduler.cli.output import write_data
 
-__all__ = ["convert"]
-
 
 @click.command(cls=GoFlagsCommand, short_help="Convert a configuration to a policy of this version.")
 @click.argument("file", metavar="FILE", callback=read_input_name, shell_complete=complete_file)

@@ -13,8 +13,6 @@ from descheduler.cli.flags.values import input_path, read_input_name
 from descheduler.cli.output import Output, takes_output, write_document
 from descheduler.supervision import Watch
 
-__all__ = ["diff"]
-
 
 @click.command(cls=GoFlagsCommand, short_help="Compare two plans.")
 @click.argument("old", callback=read_input_name, shell_complete=complete_file)

@@ -41,8 +41,6 @@ if TYPE_CHECKING:
     from descheduler.model.shard import Shard
     from descheduler.policy.types import Policy
 
-__all__ = ["explain"]
-
 
 class _Flags(msgspec.Struct, frozen=True, kw_only=True):
     question: tuple[str, ...]

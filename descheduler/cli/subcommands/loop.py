@@ -29,8 +29,6 @@ from descheduler.supervision import Watch
 if TYPE_CHECKING:
     from descheduler.telemetry.metrics.serving import ListenAddress
 
-__all__ = ["loop"]
-
 
 def _read_address(_ctx: click.Context, _option: click.Parameter, text: str) -> ListenAddress | None:
     """`:port`, `host:port` or `[address]:port`; None for an empty text."""

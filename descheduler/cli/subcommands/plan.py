@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from descheduler.cycle.options import ConnectionOptions
     from descheduler.migration.lease_settings import LeaseOptions
 
-__all__ = ["plan"]
-
 
 @click.command(cls=GoFlagsCommand, short_help="Write a plan to a file, for 'descheduler apply'.")
 @may_take_policy

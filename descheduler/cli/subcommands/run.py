@@ -25,8 +25,6 @@ from descheduler.cli.output import takes_output
 from descheduler.cli.running import RunFlags, run_policy
 from descheduler.supervision import Watch
 
-__all__ = ["run"]
-
 
 @click.command(cls=GoFlagsCommand, short_help="Decide which pods to evict, and evict them.")
 @takes_policy

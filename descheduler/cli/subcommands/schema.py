@@ -7,8 +7,6 @@ import click
 from descheduler.cli.flag_groups import GoFlagsCommand
 from descheduler.cli.output import write_text
 
-__all__ = ["schema"]
-
 _DOCUMENTS = ("plan", "outcome", "difference", "answer", "explanation", "simulation", "policy")
 
 

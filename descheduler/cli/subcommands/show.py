@@ -12,8 +12,6 @@ from descheduler.cli.flags.values import input_path, read_input_name
 from descheduler.cli.output import Output, takes_output, write_document
 from descheduler.supervision import Watch
 
-__all__ = ["show"]
-
 
 @click.command(cls=GoFlagsCommand, short_help="Show a plan from a file.")
 @click.argument("file", callback=read_input_name, shell_complete=complete_file)

@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from descheduler.report.simulation_document import Simulation
     from descheduler.simulation.simulating import Start
 
-__all__ = ["simulate"]
-
 _STANDARD_INPUT = "-"
 
 

@@ -23,8 +23,6 @@ from descheduler.telemetry.logging import log_event
 if TYPE_CHECKING:
     from descheduler.cycle.options import ConnectionOptions
 
-__all__ = ["snapshot"]
-
 _logger = logging.getLogger(__name__)
 
 

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from descheduler.cycle.options import ConnectionOptions
     from descheduler.migration.lease_settings import LeaseOptions
 
-__all__ = ["status"]
-
 
 @click.command(cls=GoFlagsCommand, short_help="Show what the last runs did.")
 @takes_policy_file("Policy whose runs are shown, - for standard input; not needed with --lease-name.")

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from descheduler.documents.problems import DocumentProblem
     from descheduler.policy.types import Policy, Profile
 
-__all__ = ["validate"]
-
 
 class _Verdict(msgspec.Struct, frozen=True):
     """What is wrong with one file. `kind` is None exactly when there are problems; not every kind is a policy."""

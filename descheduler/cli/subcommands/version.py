@@ -8,8 +8,6 @@ from descheduler.cli.flag_groups import GoFlagsCommand
 from descheduler.cli.output import write_text
 from descheduler.version import VERSION
 
-__all__ = ["version"]
-
 
 @click.command(cls=GoFlagsCommand, short_help="Print the version.")
 def version() -> None:

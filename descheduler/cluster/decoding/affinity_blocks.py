@@ -23,14 +23,6 @@ from descheduler.model.selection.labels import (
 )
 from descheduler.model.selection.requirement_faults import field_faults, requirement_faults, selector_fault
 
-__all__ = [
-    "decode_affinity",
-    "decode_node_affinity",
-    "decode_nullable_selector",
-    "decode_selector",
-    "decode_topology_spread",
-]
-
 
 class _Selector(msgspec.Struct, gc=False, rename="camel"):
     match_labels: dict[str, str] | None = None

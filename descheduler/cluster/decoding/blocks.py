@@ -20,26 +20,6 @@ from descheduler.model.requests import CPU, ContainerResources, ResourceList
 from descheduler.model.selection.taints import Toleration
 from descheduler.model.text.numbers import parse_cpu_list
 
-__all__ = [
-    "AnnotationReader",
-    "BlockCache",
-    "BlockNumbers",
-    "LastBlock",
-    "decode_amounts",
-    "decode_features",
-    "decode_images",
-    "decode_labels",
-    "decode_owners",
-    "decode_quantities",
-    "decode_quantity",
-    "decode_reservation",
-    "decode_resources",
-    "decode_spelling",
-    "decode_stored_resources",
-    "decode_text",
-    "decode_tolerations",
-]
-
 Value = TypeVar("Value")
 
 _NULL = b"null"

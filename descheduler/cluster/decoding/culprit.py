@@ -13,8 +13,6 @@ import msgspec
 from descheduler.cluster.decoding.wire import ABSENT, ListMetadataWire, ObjectHeader
 from descheduler.documents.json_values import JsonFaultError, elements, members
 
-__all__ = ["TOO_DEEP", "deep_header", "deep_name_in", "deep_object_in", "explained_fault", "fault_of"]
-
 _Malformed = (JsonFaultError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 
 _decode_any = msgspec.json.Decoder().decode

@@ -31,19 +31,6 @@ from descheduler.model.pod import Owner, Pod, PodCondition, PodSpec
 from descheduler.model.requests import ResizedRequests
 from descheduler.model.selection.taints import Taint
 
-__all__ = [
-    "AskedParts",
-    "Decoding",
-    "NodeDecoder",
-    "PodDecoder",
-    "PodPageReader",
-    "PodParts",
-    "ToldParts",
-    "is_respecified",
-    "node_decoder",
-    "pod_decoder",
-]
-
 _read_pod = msgspec.json.Decoder(wire.PodWire).decode
 _read_node = msgspec.json.Decoder(wire.NodeWire).decode
 

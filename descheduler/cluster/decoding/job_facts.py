@@ -9,8 +9,6 @@ from descheduler.cluster.decoding.wire import ConditionWire, Int32, Int64, Wire,
 from descheduler.model.groups.workloads import DEFAULT_BACKOFF_LIMIT, FailureRule, JobFacts
 from descheduler.model.text.numbers import whole_number
 
-__all__ = ["JobSpecWire", "JobStatusWire", "decode_job_facts", "replacement_policy"]
-
 _TRUE = "True"
 _MOST_INDEXES = 100_000
 """The API server allows no Indexed Job more completions."""

@@ -34,8 +34,6 @@ from descheduler.model.resource_claims import (
     ResourceClaimTemplate,
 )
 
-__all__ = ["decode_resource_claim", "decode_resource_claim_template"]
-
 
 class _CapacityWire(Wire):
     requests: msgspec.Raw = ABSENT
@@ -125,7 +123,6 @@ _read_template = SpecReader(_TemplateSpecWire)
 
 
 def decode_resource_claim(block: bytes) -> ResourceClaim:
-    """One ResourceClaim."""
     metadata, spec, status = _read_claim(block)
     mark = (metadata.annotations or {}).get(EXTENDED_CLAIM_ANNOTATION)
     return ResourceClaim(
@@ -148,7 +145,6 @@ def decode_resource_claim(block: bytes) -> ResourceClaim:
 
 
 def decode_resource_claim_template(block: bytes) -> ResourceClaimTemplate:
-    """One ResourceClaimTemplate."""
     metadata, spec = _read_template(block)
     return ResourceClaimTemplate(metadata.name or "", metadata.namespace or "", _spec(spec.spec))
 

@@ -24,8 +24,6 @@ from descheduler.model.resource_claims import (
     VersionAttribute,
 )
 
-__all__ = ["SelectorWire", "decode_device_class", "decode_device_taint_rule", "decode_resource_slice", "expressions"]
-
 
 class _CelWire(Wire):
     expression: str | None = None
@@ -135,7 +133,6 @@ _read_rule = SpecReader(_RuleSpecWire)
 
 
 def decode_resource_slice(block: bytes) -> ResourceSlice:
-    """One ResourceSlice."""
     metadata, spec = _read_slice(block)
     pool = spec.pool or _PoolWire()
     return ResourceSlice(
@@ -152,7 +149,6 @@ def decode_resource_slice(block: bytes) -> ResourceSlice:
 
 
 def decode_device_class(block: bytes) -> DeviceClass:
-    """One DeviceClass."""
     metadata, spec = _read_class(block)
     return DeviceClass(
         name=metadata.name or "",
@@ -163,7 +159,6 @@ def decode_device_class(block: bytes) -> DeviceClass:
 
 
 def decode_device_taint_rule(block: bytes) -> DeviceTaintRule:
-    """One DeviceTaintRule."""
     metadata, spec = _read_rule(block)
     selector = spec.device_selector or _DeviceSelectorWire()
     return DeviceTaintRule(

@@ -23,18 +23,6 @@ from descheduler.model.objects import (
 )
 from descheduler.model.requests import ResourceList
 
-__all__ = [
-    "decode_budget",
-    "decode_limit_range",
-    "decode_namespace",
-    "decode_node_usage",
-    "decode_pod_usage",
-    "decode_priority_class",
-    "decode_quota",
-    "decode_runtime_class",
-    "decode_service",
-]
-
 
 class _LimitWire(Wire):
     type: str | None = None
@@ -123,21 +111,18 @@ def _named(block: bytes) -> tuple[_Small, MetadataWire, _Spec, _Status]:
 
 
 def decode_namespace(block: bytes) -> Namespace:
-    """One Namespace."""
     _, metadata, _, status = _named(block)
     is_terminating = status.phase == "Terminating" or metadata.deletion_timestamp is not None
     return Namespace(metadata.name or "", decode_labels(bytes(metadata.labels)), is_terminating)
 
 
 def decode_priority_class(block: bytes) -> PriorityClass:
-    """One PriorityClass."""
     wire, metadata, _, _ = _named(block)
     is_default = bool(wire.global_default)
     return PriorityClass(metadata.name or "", wire.value or 0, wire.preemption_policy or "", is_default)
 
 
 def decode_budget(block: bytes) -> DisruptionBudget:
-    """One PodDisruptionBudget."""
     wire, metadata, spec, status = _named(block)
     selector, error = decode_selector(bytes(spec.selector))
     # Until its controller has looked at this generation, a budget's status says nothing about it.
@@ -170,7 +155,6 @@ def _sync_failure(status: _Status) -> str:
 
 
 def decode_service(block: bytes) -> Service:
-    """One Service."""
     _, metadata, spec, _ = _named(block)
     return Service(metadata.namespace or "", metadata.name or "", decode_labels(bytes(spec.selector)))
 
@@ -221,7 +205,6 @@ def _together(blocks: Iterable[msgspec.Raw]) -> ResourceList:
 
 
 def decode_runtime_class(block: bytes) -> RuntimeClass:
-    """One RuntimeClass."""
     wire, metadata, _, _ = _named(block)
     scheduling = wire.scheduling or _SchedulingWire()
     return RuntimeClass(

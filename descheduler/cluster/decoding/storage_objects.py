@@ -41,16 +41,6 @@ from descheduler.model.volume_sources import (
     zones_of,
 )
 
-__all__ = [
-    "decode_attachment",
-    "decode_claim",
-    "decode_csi_driver",
-    "decode_csi_node",
-    "decode_storage_capacity",
-    "decode_storage_class",
-    "decode_volume",
-]
-
 
 class _PhaseWire(Wire):
     phase: str | None = None
@@ -157,7 +147,6 @@ def _class_name(annotations: Mapping[str, msgspec.Raw], stated: str | None) -> s
 
 
 def decode_claim(block: bytes) -> PersistentVolumeClaim:
-    """One PersistentVolumeClaim."""
     metadata, spec, status = _read_claim(block)
     annotations = metadata.annotations or {}
     volume_name = spec.volume_name or ""
@@ -182,7 +171,6 @@ def decode_claim(block: bytes) -> PersistentVolumeClaim:
 
 
 def decode_volume(block: bytes) -> PersistentVolume:
-    """One PersistentVolume."""
     metadata, spec, status = _read_volume(block)
     annotations = metadata.annotations or {}
     claim = spec.claim_ref
@@ -237,7 +225,6 @@ def _handle(source: DiskWire, labels: Mapping[str, str]) -> str:
 
 
 def decode_storage_class(block: bytes) -> StorageClass:
-    """One StorageClass."""
     wire = _read_class(block)
     metadata = wire.metadata or MetadataWire()
     annotations = metadata.annotations or {}
@@ -255,7 +242,6 @@ def decode_storage_class(block: bytes) -> StorageClass:
 
 
 def decode_csi_node(block: bytes) -> CSINode:
-    """One CSINode."""
     metadata, spec = _read_csi_node(block)
     limits = {each.name or "": each.allocatable.count if each.allocatable else None for each in spec.drivers or ()}
     migrated = _text(metadata.annotations or {}, MIGRATED_PLUGINS_ANNOTATION)
@@ -263,7 +249,6 @@ def decode_csi_node(block: bytes) -> CSINode:
 
 
 def decode_csi_driver(block: bytes) -> CSIDriver:
-    """One CSIDriver."""
     metadata, spec = _read_csi_driver(block)
     return CSIDriver(
         metadata.name or "",
@@ -273,7 +258,6 @@ def decode_csi_driver(block: bytes) -> CSIDriver:
 
 
 def decode_storage_capacity(block: bytes) -> CSIStorageCapacity:
-    """One CSIStorageCapacity."""
     wire = _read_capacity(block)
     metadata = wire.metadata or MetadataWire()
     return CSIStorageCapacity(
@@ -291,7 +275,6 @@ def _whole(nano: int | None) -> int | None:
 
 
 def decode_attachment(block: bytes) -> VolumeAttachment:
-    """One VolumeAttachment."""
     metadata, spec = _read_attachment(block)
     source = spec.source or _AttachmentSourceWire()
     inline = (source.inline_volume_spec.csi if source.inline_volume_spec else None) or _CsiSourceWire()

@@ -17,8 +17,6 @@ from descheduler.model.groups.volcano import (
     VolcanoTask,
 )
 
-__all__ = ["decode_volcano_job", "decode_volcano_pod_group", "decode_volcano_queue"]
-
 
 class _Guarantee(Wire):
     resource: msgspec.Raw = ABSENT
@@ -96,7 +94,6 @@ def decode_volcano_pod_group(block: bytes) -> VolcanoPodGroup:
 
 
 def decode_volcano_queue(block: bytes) -> VolcanoQueue:
-    """One Queue."""
     metadata, spec, status = _read(block)
     return VolcanoQueue(
         name=metadata.name or "",

@@ -12,17 +12,6 @@ from descheduler.model.quantity import ceil_value
 from descheduler.model.selection.labels import EVERYTHING
 from descheduler.model.volume_sources import FILESYSTEM, ClaimTemplate
 
-__all__ = [
-    "ClaimSpecWire",
-    "ClaimTemplateWire",
-    "claim_template",
-    "decode_ephemeral_volume",
-    "decode_inline_disk",
-    "decode_volume_image",
-    "is_managed_disk",
-    "requested_bytes",
-]
-
 
 class _ResourcesWire(Wire):
     requests: msgspec.Raw = ABSENT

@@ -12,24 +12,6 @@ from typing import Annotated, Generic, TypeVar
 
 import msgspec
 
-__all__ = [
-    "ABSENT",
-    "SIDECAR",
-    "ContainerWire",
-    "Int32",
-    "Int64",
-    "ListMetadataWire",
-    "MetadataWire",
-    "NodeWire",
-    "ObjectHeader",
-    "ObjectReader",
-    "PodPageWire",
-    "PodWire",
-    "SpecReader",
-    "StatusWire",
-    "set_time",
-]
-
 
 def set_time(moment: datetime | None) -> datetime | None:
     """`moment`, or None for the zero time of Go. Raises ValueError when the zone is missing."""

@@ -24,8 +24,6 @@ from descheduler.model.pod import Pod
 from descheduler.model.selection.labels import NOTHING, LabelSelector, Requirement
 from descheduler.model.text.numbers import whole_number
 
-__all__ = ["revision_decoder", "workload_decoder"]
-
 
 class _WorkloadSpecWire(Wire):
     replicas: Int32 | None = None

@@ -18,8 +18,6 @@ import msgspec
 
 from descheduler.cluster.snapshot import SnapshotError
 
-__all__ = ["API_VERSION", "DumpHeader", "DumpTrailer", "LineReader", "read_chunks", "read_marker"]
-
 API_VERSION = "descheduler.dump/v1"
 
 _GROUP = b'"descheduler.dump/'

@@ -13,8 +13,6 @@ from descheduler.cluster.snapshot import SnapshotError
 from descheduler.documents.json_values import WINDOW_BYTES, JsonFaultError, after_blanks, value_end, values
 from descheduler.model.text.printable import printable
 
-__all__ = ["LATE_KIND", "MAX_OBJECT_BYTES", "WAY_OUT", "read_json", "too_large"]
-
 WAY_OUT = "a dump is what kubectl get nodes,pods,... -A -o json prints, or descheduler snapshot"
 MAX_OBJECT_BYTES = 16 << 20
 """An API server takes objects of 1.5 MiB, or a few more where its etcd is told so; blanks can double that."""

@@ -27,8 +27,6 @@ from descheduler.documents.json_values import is_json
 from descheduler.model.text.counted import counted
 from descheduler.model.text.printable import printable
 
-__all__ = ["read_dump"]
-
 _MOST_EXPLAINED = 3
 """Missing kinds of which a warning says what is not known without them."""
 _MOST_NAMED = 5

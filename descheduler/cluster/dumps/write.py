@@ -23,8 +23,6 @@ from descheduler.model.annotations import KNOWN_ANNOTATIONS, AnnotationKeys
 from descheduler.model.text.printable import printable
 from descheduler.model.text.urls import without_user_part
 
-__all__ = ["REFUSED_KINDS", "DumpWriter", "redact"]
-
 REFUSED_KINDS = frozenset({"Secret", "ConfigMap"})
 """Kinds whose content stays in the cluster; no row of a table puts them into a dump."""
 _KNOWN = AnnotationKeys(KNOWN_ANNOTATIONS)

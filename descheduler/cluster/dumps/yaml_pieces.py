@@ -14,8 +14,6 @@ from descheduler.documents.document import DocumentError, Mark
 from descheduler.documents.yaml_builder import Value, YamlReader, mark_of, syntax_message
 from descheduler.model.text.printable import printable
 
-__all__ = ["read_yaml"]
-
 _MAX_WAITING_BYTES = 256 << 20
 _MAX_BYTES = 64 << 20
 """YAML takes twenty times as long to read as JSON does."""

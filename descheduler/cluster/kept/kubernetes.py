@@ -18,38 +18,6 @@ from descheduler.cluster.kept.shapes import (
     scalars,
 )
 
-__all__ = [
-    "ATTACHMENT",
-    "BUDGET",
-    "CLAIM",
-    "CONTROLLER_REVISION",
-    "CSI_DRIVER",
-    "CSI_NODE",
-    "DAEMON_SET",
-    "DEVICE_CLASS",
-    "DEVICE_TAINT_RULE",
-    "JOB",
-    "LIMIT_RANGE",
-    "NAMESPACE",
-    "NODE",
-    "NODE_USAGE",
-    "POD",
-    "POD_USAGE",
-    "PRIORITY_CLASS",
-    "QUOTA",
-    "REPLICATION_CONTROLLER",
-    "RESOURCE_CLAIM",
-    "RESOURCE_CLAIM_TEMPLATE",
-    "RESOURCE_SLICE",
-    "RUNTIME_CLASS",
-    "SERVICE",
-    "STATEFUL_SET",
-    "STORAGE_CAPACITY",
-    "STORAGE_CLASS",
-    "VOLUME",
-    "WORKLOAD",
-]
-
 NODE = an_object(
     spec={"unschedulable": Leaf.SCALAR, "taints": scalars("key", "value", "effect")},
     status={

@@ -4,18 +4,6 @@ from __future__ import annotations
 
 from descheduler.cluster.kept.shapes import POD_SPEC, SELECTOR, Fields, Leaf, an_object, scalars
 
-__all__ = [
-    "DEVICE",
-    "ELASTIC_QUOTA",
-    "MIGRATION_JOB",
-    "NODE_METRIC",
-    "NODE_TOPOLOGY",
-    "POD_GROUP",
-    "QUEUE",
-    "RESERVATION",
-    "VOLCANO_JOB",
-]
-
 MIGRATION_JOB = an_object(
     spec={
         **scalars("paused", "ttl", "mode"),

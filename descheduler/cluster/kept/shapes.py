@@ -7,26 +7,6 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias
 
-__all__ = [
-    "CLAIM_SPEC",
-    "CLAIM_TEMPLATE",
-    "IDENTITY",
-    "METADATA",
-    "NODE_SELECTOR",
-    "POD_SPEC",
-    "POD_STATUS",
-    "POD_TEMPLATE",
-    "SELECTOR",
-    "TOLERATIONS",
-    "VOLUME",
-    "ByName",
-    "Fields",
-    "Leaf",
-    "Shape",
-    "an_object",
-    "scalars",
-]
-
 
 class Leaf(Enum):
     """What is kept of a value that is no object with fields of its own."""

@@ -12,8 +12,6 @@ from descheduler.report.document import PodReference
 from descheduler.report.plan.document import PlanMove
 from descheduler.report.plan.file import MoveBasis, NodeFootprint, basis_of, labels_of
 
-__all__ = ["PlanRefusedError", "changes_of", "refused", "shortened"]
-
 _MOST_NAMED = 3
 """Pending pods that are named of each move."""
 

@@ -17,8 +17,6 @@ from descheduler.report.plan.file import ClusterIdentity, PlanFile
 if TYPE_CHECKING:
     from descheduler.kube.client import KubeClient
 
-__all__ = ["check_identity", "cluster_uid"]
-
 _NAMESPACE = "/api/v1/namespaces/kube-system"
 _CLOCKS_APART = timedelta(minutes=5)
 

@@ -18,8 +18,6 @@ from descheduler.policy.plugin_faults import MOST_TEXT
 from descheduler.report.plan import document
 from descheduler.report.plan.file import MoveBasis
 
-__all__ = ["still_valid"]
-
 DecideOn = Callable[[Sequence[Move]], Decisions]
 """Decides on exactly these moves, over the snapshot of the run."""
 

@@ -23,8 +23,6 @@ from descheduler.policy.plugin_faults import failure_words
 from descheduler.policy.types import Policy
 from descheduler.report.plan.file import PlanFile, planned_moves
 
-__all__ = ["Reselection"]
-
 _EDITED = "the moves of {plugin} were changed in the plan file"
 
 

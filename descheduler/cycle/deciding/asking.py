@@ -28,8 +28,6 @@ from descheduler.plan.decisions import Decisions
 from descheduler.plan.moves import Move, PodIdentity, identity_of
 from descheduler.policy.types import Policy
 
-__all__ = ["PluginAnswers", "ask_until_safe", "in_waves"]
-
 _MOST_TIMES = 6
 """How often plugins are asked."""
 _SECOND = 2

@@ -36,8 +36,6 @@ from descheduler.plan.moves import EarlierPlan, Move, PodIdentity, Refusal, iden
 from descheduler.policy.plugin import Registry
 from descheduler.supervision import RunStopped, Watch
 
-__all__ = ["MOST_JUDGED", "with_beyond", "with_beyond_in_time"]
-
 MOST_JUDGED = 500
 """Landings that are judged beyond those of the run itself; each takes about a millisecond."""
 

@@ -42,8 +42,6 @@ from descheduler.policy.plugin_faults import collected_faults, contained
 from descheduler.policy.priority_thresholds import resolve_priority_thresholds
 from descheduler.policy.types import Policy
 
-__all__ = ["decide", "decide_again", "decisions_of"]
-
 _LEAST_NODES = 2
 _SHARE_ONCE_MORE = 0.25
 """Of the limits of a search: what planners have each time that they are asked once more."""

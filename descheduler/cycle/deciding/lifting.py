@@ -20,8 +20,6 @@ from descheduler.plan.moves import Refusal
 from descheduler.policy.plugin import Registry
 from descheduler.policy.types import Policy, Profile
 
-__all__ = ["LIFTED_STAGES", "WorkBound", "is_out_of_work", "is_stopped", "limits_reached", "without_limits"]
-
 LIFTED_STAGES = (
     frozenset({EvictionLimit.TOTAL}),
     frozenset({EvictionLimit.TOTAL, EvictionLimit.NODE, EvictionLimit.PLUGIN_NODE}),

@@ -29,9 +29,8 @@ from descheduler.plan.bundles import Candidate
 from descheduler.plan.decisions import Failure
 from descheduler.plan.facts import PluginFacts
 from descheduler.plan.moves import EarlierPlan, Move
-from descheduler.policy.memory_key import memory_key
 from descheduler.policy.plugin_faults import PluginFault, collected_faults, note_fault
-from descheduler.policy.types import Policy
+from descheduler.policy.types import Policy, memory_key
 from descheduler.strategies.framework import (
     BalancePlugin,
     DeschedulePlugin,
@@ -42,8 +41,6 @@ from descheduler.strategies.framework import (
     keeps_selection,
     selects_again_of,
 )
-
-__all__ = ["ProfileSurroundings", "ProfilesRun", "measure_profiles", "request_chosen", "run_profiles"]
 
 
 class ProfilesRun(msgspec.Struct):

@@ -22,8 +22,6 @@ from descheduler.plan.search_watch import UNWATCHED, SearchWatch
 from descheduler.policy.plugin import Registry
 from descheduler.policy.types import Policy
 
-__all__ = ["MOST_PROVED", "DecideAgain", "Operation", "PluginObserver", "Round", "RunSetting"]
-
 Operation = Literal["deschedule", "balance"]
 """The extension point that a plugin is run at."""
 

@@ -15,8 +15,6 @@ from descheduler.plan.facts import PluginFacts
 from descheduler.plan.goals import BlockedNode, Goal, UnscheduledPod
 from descheduler.policy.plugin_faults import WrongAnswer, is_of, text_of
 
-__all__ = ["checked_facts", "checked_note", "checked_verdict", "nothing"]
-
 Kind = TypeVar("Kind", PluginFacts, Goal)
 
 _MOST_NOTE_BYTES = 100_000

@@ -16,8 +16,6 @@ from descheduler.model.verdict import ACCEPTED, Verdict
 from descheduler.plan.bundles import Candidate
 from descheduler.policy.plugin_faults import WrongAnswer, at_most, is_of, text_of
 
-__all__ = ["ForeignEvictor"]
-
 _MOST_WAVE = 1_000_000
 
 

@@ -19,8 +19,6 @@ from descheduler.policy.plugin import ExtensionPoint
 from descheduler.policy.plugin_faults import Origin, PluginFault, WrongAnswer, guarded, note_fault, text_of
 from descheduler.strategies.framework import StrategyError
 
-__all__ = ["METHODS", "ForeignFactory"]
-
 METHODS: dict[ExtensionPoint, str] = {
     "deschedule": "deschedule",
     "balance": "balance",

@@ -28,8 +28,6 @@ from descheduler.policy.plugin_faults import (
     text_of,
 )
 
-__all__ = ["admit_spec", "guarded_spec"]
-
 _MOST_PROBLEMS = 100
 _MOST_QUERIES = 100
 _PROBLEMS = ("validate", "construction_problems", "file_problems", "warnings", "profile_problems")

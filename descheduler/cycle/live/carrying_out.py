@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     from descheduler.migration.roads.care import Care
     from descheduler.migration.roads.execution import JobExecution
 
-__all__ = ["Carrier"]
-
 _EVENT_FLUSH_SECONDS = 10.0
 
 

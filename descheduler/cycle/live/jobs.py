@@ -36,17 +36,6 @@ if TYPE_CHECKING:
     from descheduler.migration.settings import DispatchSettings
     from descheduler.plan.outcome import Outcome
 
-__all__ = [
-    "JobPlan",
-    "left_notes",
-    "num_unused",
-    "plan_jobs",
-    "take_up_notes",
-    "taken_up",
-    "unused_notes",
-    "users_notes",
-]
-
 _LONGEST_LABEL = 63
 _MOST_TOLD = 5
 """Of users' jobs that did not go as they should, so that a thousand of them do not hide what else a run says."""

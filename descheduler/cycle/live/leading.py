@@ -24,8 +24,6 @@ from descheduler.transport.errors import ExchangeError
 if TYPE_CHECKING:
     from descheduler.kube.leases.held_lease import HeldLease
 
-__all__ = ["Leader", "leadership"]
-
 _logger = logging.getLogger(__name__)
 _RETRY_SECONDS = 5.0
 _SUFFIX = "-loop"

@@ -48,8 +48,6 @@ from descheduler.supervision import Watch
 from descheduler.telemetry.observer import RunObserver
 from descheduler.transport.errors import ExchangeError
 
-__all__ = ["LiveRun"]
-
 _MOST_JOB_THREADS = 16
 _ETCD_ALLOWANCE_SECONDS = 10.0
 """What a server that has given a call up may still do: a write that waits in etcd, whose own limit is 7 s."""

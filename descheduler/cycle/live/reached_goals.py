@@ -16,8 +16,6 @@ from descheduler.plan.goals import ReachedGoal
 from descheduler.report.outcome.document import goal_text, reached_objectives
 from descheduler.supervision import RunStopped, Watch
 
-__all__ = ["Measure", "announce_goals", "reached_goals"]
-
 _MOST_SECONDS = 30.0
 _MOST_SECONDS_LATE = 1.5
 """Once the time of the run is over: what is left of it is for the report."""

@@ -22,8 +22,6 @@ from descheduler.report.outcome.status_document import RunSummary, StatusDocumen
 from descheduler.supervision import RunStopped, Watch
 from descheduler.transport.errors import ExchangeError
 
-__all__ = ["STATUS_KEY", "find_status", "keep_status", "status_name", "status_store"]
-
 STATUS_KEY = "status.json"
 _MOST_SECONDS = 10.0
 

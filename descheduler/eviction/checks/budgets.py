@@ -23,8 +23,6 @@ from descheduler.model.verdict import ACCEPTED, BudgetRefusal, Reason, Verdict
 from descheduler.plan.bundles import Bundle, Candidate
 from descheduler.plan.moves import Move
 
-__all__ = ["BudgetCheck", "BudgetLedger", "BudgetRefusal"]
-
 _CONFLICT = 409
 _SEVERAL = "", ""
 """In the place of a budget, for pods that several cover: nothing is ever left of it."""

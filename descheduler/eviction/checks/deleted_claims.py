@@ -10,8 +10,6 @@ from descheduler.model.pod import Pod
 from descheduler.model.resource_claims import CLAIM_KIND, ResourceClaim
 from descheduler.model.verdict import Reason, Verdict, refuse
 
-__all__ = ["DeletedClaimCheck"]
-
 
 class DeletedClaimCheck(VerifiedCheck):
     """Refuses pods that have such a claim reserved, or for which it was made."""

@@ -23,8 +23,6 @@ from descheduler.plan.bundles import Bundle
 from descheduler.plan.moves import Move
 from descheduler.policy.types import Profile
 
-__all__ = ["GangCheck"]
-
 _Members = tuple[str, bool]
 """The key of a gang, or of a task of it, with True for its members that run, and False for those that do not."""
 

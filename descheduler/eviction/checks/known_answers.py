@@ -8,8 +8,6 @@ from descheduler.eviction.request_check import PodByPod
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.plan.bundles import Bundle, Candidate
 
-__all__ = ["KnownAnswerCheck", "StoredPodCheck"]
-
 _NOTHING_CREATED = "the API server refuses evictions in it, and a replacement pod is not created"
 
 

@@ -20,9 +20,6 @@ from descheduler.plan.bundles import Bundle, Candidate
 from descheduler.plan.moves import Move
 from descheduler.policy.types import Policy
 
-__all__ = ["EvictionCounters", "LimitCheck", "RunLimits", "limits_of"]
-
-
 _IN_ORDER = EvictionLimit.TOTAL, EvictionLimit.NODE, EvictionLimit.NAMESPACE
 
 

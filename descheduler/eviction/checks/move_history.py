@@ -25,8 +25,6 @@ from descheduler.plan.moves import Move
 from descheduler.plan.recent_moves import RecentMove, RecentMoves
 from descheduler.policy.types import Profile
 
-__all__ = ["MoveHistoryCheck", "ReturnCheck"]
-
 
 class MoveHistoryCheck(PodByPod):
     """Lets a workload rest after a move, and moves it no more often than `maxMovesPerWindow`.

@@ -16,8 +16,6 @@ from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.plan.bundles import Bundle, Candidate
 from descheduler.policy.types import Profile
 
-__all__ = ["ResourceQuotaCheck"]
-
 
 class ResourceQuotaCheck(PodByPod):
     """Refuses them to profiles that hold room by placeholders, or have workloads surge.

@@ -11,8 +11,6 @@ from descheduler.model.selection.labels import EVERYTHING, LabelSelector
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.plan.bundles import Bundle, Candidate
 
-__all__ = ["EVERYWHERE", "Scope", "ScopeCheck"]
-
 
 class Scope(msgspec.Struct, frozen=True):
     """Pods of `namespaces`, of all when there are none, that `selector` matches. `labels` is its text, for messages.

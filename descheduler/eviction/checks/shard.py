@@ -20,8 +20,6 @@ from descheduler.plan.bundles import Bundle, Candidate
 from descheduler.plan.moves import Move
 from descheduler.policy.types import Profile
 
-__all__ = ["ShardCheck", "divided"]
-
 
 class ShardCheck(PodByPod):
     """Refuses pods on nodes of other shards.

@@ -35,8 +35,6 @@ from descheduler.eviction.request_check import RequestCheck
 from descheduler.plan.moves import Move
 from descheduler.plan.recent_moves import NO_MOVES, RecentMoves
 
-__all__ = ["REQUEST_CHECKS", "CheckContext", "MakeCheck", "make_evictor"]
-
 
 class CheckContext(msgspec.Struct, frozen=True):
     """What checks are made from: the cycle, and what this run keeps account of."""

@@ -18,8 +18,6 @@ from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.plan.bundles import Bundle, Candidate
 from descheduler.policy.types import Profile
 
-__all__ = ["TooLargeCheck"]
-
 _RESOURCES = (CPU, MEMORY, EPHEMERAL_STORAGE)
 """What every node lists. Others, such as the GPUs of Koordinator, can be there without being allocatable."""
 _Shape = tuple[int, ...]

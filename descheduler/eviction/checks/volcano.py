@@ -26,8 +26,6 @@ from descheduler.model.text.duration import format_duration, parse_duration
 from descheduler.model.verdict import Reason, Verdict, refuse
 from descheduler.policy.types import Profile
 
-__all__ = ["PodGroupPhaseCheck", "PreemptableCheck", "QueueStateCheck", "TaskCooldownCheck"]
-
 _SYSTEM_CLASSES = frozenset({"system-cluster-critical", "system-node-critical"})
 _SYSTEM_NAMESPACE = "kube-system"
 _STARTED = ("", "Running")

@@ -32,8 +32,6 @@ from descheduler.plan.bundles import Bundle, Candidate
 from descheduler.plan.moves import Move
 from descheduler.policy.types import Profile
 
-__all__ = ["JobBudgetCheck", "LifecycleCheck"]
-
 
 class LifecycleCheck:
     """Refuses evictions on which the job's controller ends the job, or restarts more of it than the pod.

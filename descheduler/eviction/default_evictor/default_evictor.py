@@ -44,22 +44,6 @@ from descheduler.policy.shared_args import (
     one_of,
 )
 
-__all__ = [
-    "DEFAULT_PROTECTIONS",
-    "DO_NOT_DISRUPT",
-    "EXTRA_PROTECTIONS",
-    "DefaultEvictor",
-    "DefaultEvictorArgs",
-    "PodProtections",
-    "ProtectedStorageClass",
-    "ProtectionConfig",
-    "PvcProtection",
-    "construction_problems",
-    "effective_protections",
-    "needs",
-    "validate_args",
-]
-
 DEFAULT_PROTECTIONS = ("PodsWithLocalStorage", "SystemCriticalPods", "FailedBarePods", "DaemonSetPods")
 """Protections that are on unless `defaultDisabled` names them."""
 DO_NOT_DISRUPT = "PodsWithDoNotDisrupt"

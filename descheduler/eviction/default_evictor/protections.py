@@ -18,26 +18,6 @@ from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 if TYPE_CHECKING:  # numpy takes longer to import than validating a policy may
     from descheduler.eviction.node_fit import NodeSet
 
-__all__ = [
-    "Check",
-    "check_bare_pod_unless_failed",
-    "check_critical_priority",
-    "check_daemon_set",
-    "check_do_not_disrupt",
-    "check_kubelet_pod",
-    "check_local_storage",
-    "check_resource_claims",
-    "check_terminating",
-    "check_volume_claims",
-    "first_refusal",
-    "make_bare_pod_check",
-    "make_budget_check",
-    "make_other_node_check",
-    "make_priority_check",
-    "make_selector_check",
-    "make_storage_class_check",
-]
-
 Check = Callable[[Pod], Verdict | None]
 """The refusal of a pod, or None."""
 

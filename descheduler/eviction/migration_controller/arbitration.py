@@ -27,8 +27,6 @@ from descheduler.model.koordinator.migration_job import (
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Verdict
 
-__all__ = ["JobDecision", "JobOutcome", "arbitrate", "in_order", "is_unclaimed", "jobs_to_judge"]
-
 PodsOfJobs = Mapping[str, Pod]
 """Name of a job → the pod that it is about; no entry for one whose pod is not there."""
 _TO_JUDGE = frozenset({JobPhase.NONE, JobPhase.PENDING, JobPhase.RUNNING})

@@ -22,25 +22,6 @@ from descheduler.policy.shared_args import (
     one_of,
 )
 
-__all__ = [
-    "EVICTION_GATES",
-    "EVICTION_POLICIES",
-    "JOB_MODES",
-    "RESERVATION_PROVIDERS",
-    "SINGLE_REPLICAS",
-    "ArbitrationArgs",
-    "DeleteOptions",
-    "GuardArgs",
-    "MigrationControllerArgs",
-    "MigrationObjectLimiter",
-    "MoveHistoryArgs",
-    "Preconditions",
-    "TimeWindowArgs",
-    "creates_reservations",
-    "default_args",
-    "needs",
-]
-
 T = TypeVar("T")
 
 EVICTION_GATES = (

@@ -27,8 +27,6 @@ from descheduler.model.time_windows import LONGEST_WINDOW, parse_cron
 from descheduler.policy.plugin import ArgsProblem
 from descheduler.policy.shared_args import check_in, check_int_or_percent, check_namespaces, check_selector
 
-__all__ = ["validate_args"]
-
 _LIMITED_OBJECTS = ("workload", "namespace")
 _LONGEST_WINDOW = timedelta(days=7)
 """As long as the memory of runs keeps a note."""

@@ -24,8 +24,6 @@ from descheduler.model.text.counted import counted
 from descheduler.model.text.numbers import share_of
 from descheduler.model.verdict import Reason, Verdict, refuse
 
-__all__ = ["MigrationLimits"]
-
 _OF_ONE_SHARD = ("MaxMigratingPerNode",)
 """Limits that shards of a cluster have no need to divide."""
 _DEFAULT = "default"

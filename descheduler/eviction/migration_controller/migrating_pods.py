@@ -13,8 +13,6 @@ from descheduler.model.koordinator.migration_job import MigrationJob
 from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted
 
-__all__ = ["MigratingPods", "Scope"]
-
 _Key = tuple[str, str]
 _NO_KEYS: frozenset[_Key] = frozenset()
 _Element = TypeVar("_Element")

@@ -24,8 +24,6 @@ from descheduler.plan.bundles import Bundle, Candidate
 from descheduler.plan.moves import Move
 from descheduler.policy.types import Profile
 
-__all__ = ["MigrationController", "MigrationGate"]
-
 _EVICTED = refuse(Reason.ALREADY_MIGRATING, "this run already evicts a pod of this name")
 
 

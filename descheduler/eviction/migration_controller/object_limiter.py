@@ -18,8 +18,6 @@ from descheduler.model.text.numbers import share_of
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.plan.moves import Move
 
-__all__ = ["ObjectLimiter"]
-
 
 class ObjectLimiter:
     """Token buckets per workload and namespace, within one run.

@@ -30,8 +30,6 @@ from descheduler.model.pod import EVICT_ANNOTATION, Pod
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.policy.shared_args import Namespaces, compile_selector
 
-__all__ = ["PodChecks"]
-
 _FAILED_TOO = "evictFailedBarePods: false"
 _NEVER_COST = "2147483647"
 _NEVER = refuse(Reason.EVICTION_COST, f"annotation {COST_ANNOTATION} is {_NEVER_COST}: never evict")

@@ -14,20 +14,6 @@ from descheduler.model.text.counted import counted
 from descheduler.plan.moves import Move
 from descheduler.policy.types import Policy, Profile
 
-__all__ = [
-    "OF_APPLY",
-    "OF_DRY_RUN",
-    "dry_profiles",
-    "eviction_policy_notes",
-    "history_args",
-    "is_dry",
-    "jobs_left_out",
-    "migration_controllers",
-    "migration_notes",
-    "unheeded_notes",
-    "unheeded_policy",
-]
-
 _NO_LABELS: Mapping[str, str] = {}
 _API = "Eviction"
 """The policy that needs no job."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-__all__ = ["PLACEHOLDER_CLASS", "RoomProvider"]
-
 PLACEHOLDER_CLASS = "descheduler-placeholder"
 """The PriorityClass of placeholders, which is below that of every pod to replace."""
 

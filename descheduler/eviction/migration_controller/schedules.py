@@ -17,8 +17,6 @@ from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.plan.bundles import Bundle, Candidate
 from descheduler.policy.types import Policy, Profile
 
-__all__ = ["Closing", "TimeWindowCheck", "closings", "opening_lines", "schedule_of", "shown_time", "zone_named"]
-
 _MOST_SHOWN = 3
 
 

@@ -13,8 +13,6 @@ from descheduler.model.text.counted import counted
 from descheduler.plan.moves import Move
 from descheduler.policy.types import Policy, Profile
 
-__all__ = ["SURGED_KIND", "SurgingPods", "can_be_surged", "keeps_single_replicas", "surge_notes"]
-
 _MOST_NAMED = 3
 
 SURGED_KIND = "ReplicaSet"

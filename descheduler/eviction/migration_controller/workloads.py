@@ -13,8 +13,6 @@ from descheduler.model.groups.workloads import Workload
 from descheduler.model.pod import Owner, Pod
 from descheduler.plan.recent_moves import WorkloadId
 
-__all__ = ["WorkloadIds", "Workloads", "allowed_at_once", "can_look_up"]
-
 _KINDS_BY_GROUP = {
     "apps": frozenset({"ReplicaSet", "Deployment", "StatefulSet"}),
     "": frozenset({"ReplicationController"}),

@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
-__all__ = ["MOST_PASSED", "MOST_WANTED", "best_order"]
-
 MOST_PASSED = 250
 """How many accepted requests can be asked about once more."""
 MOST_WANTED = 100

@@ -16,8 +16,6 @@ from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.undo import Undo
 from descheduler.model.pod import Pod
 
-__all__ = ["FollowedMove", "Gains", "SelectedAgain", "SelectsAgain"]
-
 SelectsAgain = Callable[[Pod, Pod, ClusterView], str]
 """Why a plugin selects the second pod, which comes for the first and is not in this cluster yet; "" if it does not."""
 

@@ -23,17 +23,6 @@ from descheduler.plan.bundles import Bundle, Candidate
 from descheduler.plan.moves import Move, PodIdentity, identity_of
 from descheduler.policy.types import Profile
 
-__all__ = [
-    "IN_SOME_ORDERS",
-    "NOTHING_HELD_BACK",
-    "HeldBack",
-    "OrderCheck",
-    "causes_of",
-    "largest_part",
-    "later_waves",
-    "on_earlier_waves",
-]
-
 IN_SOME_ORDERS = refuse(
     Reason.ORDER_DEPENDENT,
     "it is not certain that the replacement pods can be scheduled in whatever order they are created",

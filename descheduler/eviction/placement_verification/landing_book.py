@@ -25,8 +25,6 @@ from descheduler.placement.landings.landing import JointVerdict, Landing, Landin
 if TYPE_CHECKING:  # numpy takes longer to import than validating a policy may
     from descheduler.placement.prover import LandingProver
 
-__all__ = ["LandingBook"]
-
 
 class _Leaving(msgspec.Struct, frozen=True, gc=False):
     """A pod whose eviction is booked with its mates, granted under `settings`, or by a profile that verifies nothing.

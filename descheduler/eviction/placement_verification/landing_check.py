@@ -33,8 +33,6 @@ from descheduler.plan.moves import Move
 from descheduler.policy.shared_args import compile_selector
 from descheduler.policy.types import Profile
 
-__all__ = ["LandingCheck"]
-
 
 class _Rules(msgspec.Struct, frozen=True):
     """How one profile verifies landings, and which of its plugins balance nodes."""

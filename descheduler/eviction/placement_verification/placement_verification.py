@@ -27,26 +27,6 @@ from descheduler.policy.plugin import ArgsProblem, Needs, ReadSchedulerFile, Sch
 from descheduler.policy.shared_args import Args, LabelSelectorArg, check_selector, one_of
 from descheduler.policy.types import Policy, Profile
 
-__all__ = [
-    "EVICT_GANG",
-    "REFUSE",
-    "REFUSE_BALANCE",
-    "PlacementVerification",
-    "PlacementVerificationArgs",
-    "VerifiedCheck",
-    "default_args",
-    "file_problems",
-    "landing_needs",
-    "needs",
-    "requires_gain",
-    "scheduling_by_profile",
-    "scheduling_settings",
-    "validate_args",
-    "verification_args",
-    "verification_notes",
-    "version_of",
-]
-
 REFUSE, _ALLOW, REFUSE_BALANCE, EVICT_GANG = "refuse", "allow", "refuseBalance", "evictGang"
 _CHOICES = (REFUSE, _ALLOW)
 _RETURN_CHOICES = (REFUSE, REFUSE_BALANCE, _ALLOW)

@@ -14,8 +14,6 @@ from descheduler.placement.schedulers.table import ALWAYS_ASSUMED, ASSUMED
 if TYPE_CHECKING:  # numpy takes longer to import than validating a policy may
     from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerConfiguration
 
-__all__ = ["SchedulingSettings"]
-
 
 class SchedulingSettings(msgspec.Struct, frozen=True):
     """Who places the replacements. `configuration` None is kube-scheduler as it comes.

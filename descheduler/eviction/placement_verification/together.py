@@ -15,8 +15,6 @@ from descheduler.plan.moves import PodIdentity, identity_of
 if TYPE_CHECKING:  # numpy takes longer to import than validating a policy may
     from descheduler.placement.prover import LandingProver
 
-__all__ = ["judge_together"]
-
 ONE_WAVE: Mapping[PodIdentity, int] = {}
 
 

@@ -24,19 +24,6 @@ from descheduler.policy.effective import args_to_document
 from descheduler.policy.plugin import PluginSpec
 from descheduler.policy.shared_args import WITHOUT_EFFECT, Percentage
 
-__all__ = [
-    "PluginArgument",
-    "about_arguments",
-    "argument_docs",
-    "default_json",
-    "part_of",
-    "parts_of",
-    "points_of",
-    "procedure_of",
-    "purpose_of",
-    "type_words",
-]
-
 
 class PluginArgument(Fields, frozen=True):
     """One argument as a policy spells it; a part of another one with a dot, an item of a list with `[]`.

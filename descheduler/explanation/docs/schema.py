@@ -36,8 +36,6 @@ from descheduler.report.plan_difference import PlanDifference
 from descheduler.report.published_schema import schema_file
 from descheduler.report.simulation_document import Simulation
 
-__all__ = ["DOCUMENTS", "policy_schema_text", "schema_text"]
-
 JsonObject = dict[str, Any]
 
 _ID = "urn:descheduler:schema:policy:v1alpha2"

@@ -14,8 +14,6 @@ from collections.abc import Callable
 from enum import Enum
 from types import ModuleType
 
-__all__ = ["attribute_docs", "docstring", "member_docs", "paragraphs"]
-
 
 def docstring(subject: ModuleType | type | Callable[..., object]) -> str:
     """The docstring of a module, a class or a function, also where Python has stripped it; empty without one."""

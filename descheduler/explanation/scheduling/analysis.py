@@ -30,8 +30,6 @@ from descheduler.placement.plugins.table import PLUGINS
 from descheduler.placement.schedulers.schedulers import Schedulers
 from descheduler.placement.shadow.shadow_cluster import Company, ShadowCluster
 
-__all__ = ["Ranking", "analyse", "obstacles_on", "rank", "unused_reservations"]
-
 
 def analyse(
     cluster: ShadowCluster,

@@ -11,9 +11,6 @@ from descheduler.placement.framework.refused_node import Configured, RefusedNode
 from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin
 from descheduler.placement.shadow.shadow_cluster import Cycle
 
-__all__ = ["Blocked", "finality", "nearest_misses", "node_obstacles", "num_nearest"]
-
-
 _FINALITY: dict[Code, Finality] = {
     Code.UNSCHEDULABLE: "unschedulable",
     Code.UNRESOLVABLE: "unresolvable",

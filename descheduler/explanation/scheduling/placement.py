@@ -14,18 +14,6 @@ from descheduler.model.text.counted import counted
 from descheduler.model.text.printable import printable
 from descheduler.report.tables.table_style import TableStyle
 
-__all__ = [
-    "Deficit",
-    "NearMiss",
-    "NodeObstacle",
-    "ObstacleCount",
-    "PlacementAnalysis",
-    "PodRefusal",
-    "RankedNode",
-    "placement_table",
-]
-
-
 Finality = Literal["unschedulable", "unresolvable", "unknown", "error"]
 """Whether preemption might help, cannot help, the snapshot cannot tell, or the scheduler gives up the whole attempt."""
 

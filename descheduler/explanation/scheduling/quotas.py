@@ -23,17 +23,6 @@ from descheduler.placement.plugins.elastic_quota.quota_tree import capped
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 from descheduler.report.tables.table_style import TableStyle
 
-__all__ = [
-    "QUOTA_HEADER",
-    "QuotaFacts",
-    "QuotaResource",
-    "facts_in",
-    "quota_amounts",
-    "quota_facts",
-    "quota_heading",
-    "quota_table",
-]
-
 
 class QuotaResource(Fields, frozen=True):
     """One resource of an elastic quota: cpu in milli cores, all else in whole units.

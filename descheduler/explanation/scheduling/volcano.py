@@ -29,22 +29,6 @@ from descheduler.placement.volcano.scheduler import VolcanoScheduler
 from descheduler.placement.volcano.session import Session
 from descheduler.report.tables.table_style import TableStyle
 
-__all__ = [
-    "QUEUE_HEADER",
-    "OpenedSession",
-    "QueueFacts",
-    "QueueResource",
-    "RoleFacts",
-    "VolcanoFacts",
-    "VolcanoJobFacts",
-    "job_table",
-    "queue_amounts",
-    "share_text",
-    "volcano_facts",
-    "volcano_tables",
-    "yes_or_no",
-]
-
 
 class QueueResource(Fields, frozen=True):
     """One resource of a queue: cpu in milli cores, all else in whole units.

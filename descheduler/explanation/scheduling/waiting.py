@@ -19,8 +19,6 @@ from descheduler.report.document import PodReference
 from descheduler.report.identities import reference
 from descheduler.report.tables.table_style import TableStyle
 
-__all__ = ["Scheduling", "WaitingPod", "is_pending", "waiting_pods", "waiting_table"]
-
 
 class WaitingPod(Fields, frozen=True):
     """A pending pod that what is explained could help, and why it is pending.

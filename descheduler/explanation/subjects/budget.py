@@ -14,8 +14,6 @@ from descheduler.model.text.counted import counted
 from descheduler.model.text.printable import printable
 from descheduler.report.tables.table_style import TableStyle
 
-__all__ = ["SUBJECT", "BudgetFacts", "BudgetsExplanation", "budgets_table", "explain_budgets"]
-
 
 class BudgetFacts(Fields, frozen=True):
     """One PodDisruptionBudget. `rule` is what its spec states, for example `maxUnavailable: 1`.

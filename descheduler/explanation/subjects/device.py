@@ -24,8 +24,6 @@ from descheduler.report.document import PodReference
 from descheduler.report.identities import reference
 from descheduler.report.tables.table_style import TableStyle
 
-__all__ = ["SUBJECT", "DeviceExplanation", "DeviceFacts", "DeviceUser"]
-
 
 class DeviceUser(Fields, frozen=True):
     """Who has a part of a device, by annotation: a pod, or the Reservation of this name; the other one is null."""

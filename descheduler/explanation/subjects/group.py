@@ -28,8 +28,6 @@ from descheduler.report.tables.gang_rows import by_gang, shown_nodes, shown_pods
 from descheduler.report.tables.table_style import TableStyle
 from descheduler.report.tables.targets import target_text
 
-__all__ = ["SUBJECT", "ExplainedPod", "GroupExplanation", "explain_group", "group_table"]
-
 
 class ExplainedPod(Fields, frozen=True):
     """One of the pods: what the run decides about it, and where its replacement would be scheduled.

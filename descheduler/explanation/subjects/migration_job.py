@@ -19,8 +19,6 @@ from descheduler.report.document import PodReference
 from descheduler.report.identities import reference
 from descheduler.report.tables.table_style import TableStyle
 
-__all__ = ["SUBJECT", "MigrationJobExplanation", "MigrationJobStep"]
-
 
 class MigrationJobStep(Fields, frozen=True):
     """A condition of the job, as its status has it."""

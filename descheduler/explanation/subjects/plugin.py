@@ -37,16 +37,6 @@ from descheduler.policy.types import Policy, Profile
 from descheduler.report.facts import ReportedFacts, facts_of
 from descheduler.report.tables.table_style import TableStyle
 
-__all__ = [
-    "SUBJECT",
-    "PluginDecisions",
-    "PluginExplanation",
-    "PluginUse",
-    "explain_plugin",
-    "plugin_facts_tables",
-    "plugin_table",
-]
-
 
 class PluginUse(Fields, frozen=True):
     """One profile that runs the plugin. `args` are those in use as JSON by name, without what is unset.

@@ -34,8 +34,6 @@ from descheduler.report.identities import reference
 from descheduler.report.tables.table_style import TableStyle
 from descheduler.report.tables.targets import allocations_text
 
-__all__ = ["SUBJECT", "PodExplanation", "PodFacts", "explain_pod", "pod_facts", "pod_table"]
-
 
 class PodFacts(Fields, frozen=True):
     """The pod as the snapshot has it. `owner` is `Kind/name` of its controller, empty without one.

@@ -28,8 +28,6 @@ from descheduler.report.document import PodReference
 from descheduler.report.identities import reference
 from descheduler.report.tables.table_style import TableStyle
 
-__all__ = ["SUBJECT", "GangFacts", "GangMember", "PodGroupExplanation", "gang_facts"]
-
 
 class GangMember(Fields, frozen=True):
     """A pod of the gang. `node` is null while it is unbound."""

@@ -27,8 +27,6 @@ from descheduler.model.text.printable import printable
 from descheduler.placement.volcano.jobs import Job, Status
 from descheduler.report.tables.table_style import TableStyle
 
-__all__ = ["SUBJECT", "QueueExplanation"]
-
 _MOST_JOBS = 20
 """Pending jobs of which a pod is tried on every node, and jobs that a table shows that is not wide."""
 _OPEN = ("", "Open")

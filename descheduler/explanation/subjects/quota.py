@@ -32,8 +32,6 @@ from descheduler.placement.plugins.elastic_quota.quota_tree import NO_PARENT
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 from descheduler.report.tables.table_style import TableStyle
 
-__all__ = ["SUBJECT", "QuotaExplanation", "explain_quota", "quota_explanation_table"]
-
 
 class QuotaExplanation(Fields, frozen=True):
     """Everything about one elastic quota. `children` are the quotas directly below it, by name.

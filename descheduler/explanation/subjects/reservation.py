@@ -33,16 +33,6 @@ from descheduler.report.document import PodReference
 from descheduler.report.identities import reference
 from descheduler.report.tables.table_style import TableStyle
 
-__all__ = [
-    "SUBJECT",
-    "ReservationExplanation",
-    "ReservationFacts",
-    "ReservationUser",
-    "ReservedDevice",
-    "ReservedResource",
-    "owner_text",
-]
-
 
 class ReservedResource(Fields, frozen=True):
     """One resource that is reserved: cpu in milli cores, all else in whole units.

@@ -26,8 +26,6 @@ from descheduler.plan.moves import Move
 from descheduler.policy.plugin import Registry
 from descheduler.strategies.proposals import ProposalRecorder
 
-__all__ = ["RunWitness", "Wish"]
-
 
 class Wish(msgspec.Struct, frozen=True):
     """`plugin` wanted `pod` gone. `is_request` tells an eviction that was asked for from a mere candidate.

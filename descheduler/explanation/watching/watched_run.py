@@ -27,8 +27,6 @@ from descheduler.policy.plugin_faults import failure_words
 from descheduler.policy.types import Policy, Profile
 from descheduler.strategies.framework import PlacingPlugin, ReportingPlugin
 
-__all__ = ["FilterAnswer", "PluginAnswer", "PluginMiss", "PodDecision", "WatchedRun", "plugin_misses", "watched_run"]
-
 
 class PluginAnswer(Fields, frozen=True):
     """One plugin that selected the pod, and the result.

@@ -22,15 +22,6 @@ from descheduler.transport.proxies import Proxy, named_proxy, proxy_for
 if TYPE_CHECKING:
     from kubernetes.client import Configuration
 
-__all__ = [
-    "SERVICE_ACCOUNT_CA",
-    "SERVICE_ACCOUNT_TOKEN",
-    "ClientConnection",
-    "contexts_of",
-    "default_namespace",
-    "load_connection",
-]
-
 # One more than the dispatcher ever has in flight, so that no connection is thrown away and opened again.
 _POOL_SIZE = 65
 _PROVIDER_SECONDS = 10.0

@@ -11,16 +11,6 @@ from typing import Protocol
 from descheduler.transport.errors import SettingsError
 from descheduler.transport.header_values import bearer
 
-__all__ = [
-    "NO_CREDENTIALS",
-    "Credentials",
-    "FixedCredentials",
-    "Issued",
-    "RenewedCredentials",
-    "read_token",
-    "read_token_file",
-]
-
 _FILE_SECONDS = 60.0
 """How long a token from a file is used before the file is read again; as client-go, `transport/token_source.go`."""
 
@@ -45,7 +35,6 @@ class FixedCredentials:
     value: str = field(default="", repr=False)
 
     def authorization(self) -> str:
-        """The value."""
         return self.value
 
     def refuse(self, authorization: str) -> None:

@@ -24,8 +24,6 @@ from descheduler.process_end import bound_to_process
 from descheduler.transport.errors import SettingsError
 from descheduler.transport.header_values import bearer
 
-__all__ = ["ExecPlugin", "ExecStatus"]
-
 _EXPIRY_LEEWAY_SECONDS = 10.0
 _MOST_BYTES = 1 << 20
 """Of output: a token and a certificate with its key are some KB."""

@@ -18,8 +18,6 @@ import yaml
 from descheduler.model.text.urls import is_host_name, is_web_url
 from descheduler.transport.errors import SettingsError
 
-__all__ = ["ChosenContext", "ClusterBody", "Exec", "choose_context", "context_names"]
-
 
 class ContextBody(msgspec.Struct):
     """Which cluster as which user, and the namespace that is meant where none is named."""

@@ -17,8 +17,6 @@ from typing import IO
 import msgspec
 from urllib3.util.ssl_ import create_urllib3_context
 
-__all__ = ["MissingFileError", "TlsFiles", "load_tls_files"]
-
 
 class MissingFileError(Exception):
     """A file that a kubeconfig names is not there; the text is its path."""

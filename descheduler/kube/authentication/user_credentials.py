@@ -23,8 +23,6 @@ from descheduler.model.text.urls import SplitUrl, basic_authorization, is_https
 from descheduler.transport.errors import SettingsError
 from descheduler.transport.header_values import bearer
 
-__all__ = ["UserCredentials", "user_credentials"]
-
 _PLUGIN_EXTENSION = "client.authentication.k8s.io/exec"
 
 

@@ -24,16 +24,6 @@ from descheduler.kube.leases.store import Lease, LeaseSpec, LeaseStore
 from descheduler.model.text.printable import clipped
 from descheduler.transport.errors import ExchangeError, TransportError
 
-__all__ = [
-    "CLOCK_ALLOWANCE_SECONDS",
-    "Claim",
-    "HeldLease",
-    "Renewal",
-    "believable_seconds",
-    "shown_holder",
-    "weigh_claim",
-]
-
 CLOCK_ALLOWANCE_SECONDS = 10
 """For clocks that disagree."""
 
@@ -151,7 +141,6 @@ class HeldLease:
 
     @property
     def uid(self) -> str:
-        """The UID of the Lease object."""
         return _decode_identity(self._lease.metadata).uid
 
     @property

@@ -35,8 +35,6 @@ from descheduler.transport.errors import ExchangeError
 if TYPE_CHECKING:
     from descheduler.kube.client import KubeClient
 
-__all__ = ["LeaseHeld", "acquire", "give_back"]
-
 _LONGEST_POLL_SECONDS = 2.0
 """How often a holder in doubt is looked at, as client-go's retry period has it."""
 _MAX_RACES = 5

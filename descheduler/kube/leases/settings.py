@@ -8,8 +8,6 @@ from pathlib import Path
 
 import msgspec
 
-__all__ = ["LeaseSettings", "make_identity", "own_namespace"]
-
 _NAMESPACE_FILE = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
 _DEFAULT_NAMESPACE = "kube-system"
 

@@ -13,8 +13,6 @@ from descheduler.transport.bounded_body import SHORT_BYTES
 if TYPE_CHECKING:
     from descheduler.kube.client import KubeClient
 
-__all__ = ["LEASE_API_VERSION", "Lease", "LeaseSpec", "LeaseStore", "micro_time"]
-
 LEASE_API_VERSION = "coordination.k8s.io/v1"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _RELEASED_SECONDS = 1

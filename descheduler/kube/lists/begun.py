@@ -9,8 +9,6 @@ from typing import Generic, TypeVar
 
 from descheduler.kube.background import BackgroundCalls
 
-__all__ = ["BegunList", "BegunLists"]
-
 Part = TypeVar("Part")
 
 

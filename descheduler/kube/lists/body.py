@@ -14,17 +14,6 @@ from descheduler.documents.json_values import JsonFaultError, elements, members
 from descheduler.kube.answers import ObjectHead, describe_body
 from descheduler.transport.errors import AnswerBroken, AnswerTooLarge, ExchangeError
 
-__all__ = [
-    "MOST_TOGETHER",
-    "IncomingList",
-    "ListBodyReader",
-    "ListPage",
-    "comes_in_one_piece",
-    "kind_in",
-    "require_few_values",
-    "version_in",
-]
-
 MOST_TOGETHER = 2000
 """Objects that are handed on together."""
 _MOST_OBJECT_BYTES = 16 << 20

@@ -11,8 +11,6 @@ from descheduler.kube.answers import LIST_BYTES, OBJECT_BYTES, describe_body
 from descheduler.kube.lists.body import MOST_TOGETHER, IncomingList, require_few_values
 from descheduler.transport.errors import AnswerBroken, AnswerTooLarge
 
-__all__ = ["JsonList"]
-
 _HEAD = {b'"kind"', b'"metadata"'}
 _MOST_BLANKS = 1 << 20
 

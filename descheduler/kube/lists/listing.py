@@ -19,8 +19,6 @@ from descheduler.transport.errors import AnswerTooLarge, ExchangeError
 if TYPE_CHECKING:
     from descheduler.transport.exchange import StreamedResponse
 
-__all__ = ["ListClient", "ListPage", "ListProgress", "column_cells", "doing_of", "list_pages", "list_refusal"]
-
 _MOST_EMPTY_PAGES = 100
 """Pages without objects in a row. The API server fills its pages, also under a selector; servers that look through
 `limit` objects a page for matches get through 50,000 and more."""

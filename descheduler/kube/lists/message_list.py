@@ -11,8 +11,6 @@ from collections.abc import Iterator, Mapping
 
 from descheduler.kube.lists.body import MOST_TOGETHER, IncomingList
 
-__all__ = ["MessageList"]
-
 _MAGIC = b"k8s\0"
 _LONGEST_VARINT = 10
 _OF_LENGTH = 2

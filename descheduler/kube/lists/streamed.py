@@ -17,8 +17,6 @@ from descheduler.kube.lists.message_list import MessageList
 from descheduler.transport.errors import AnswerBroken, ExchangeError
 from descheduler.transport.exchange import StreamedResponse
 
-__all__ = ["ListClient", "MessageBatch", "list_messages", "list_pieces"]
-
 _JSON = "application/json"
 _PROTOBUF_TYPE = "application/vnd.kubernetes.protobuf"
 _PROTOBUF = f"{_PROTOBUF_TYPE}, {_JSON}"

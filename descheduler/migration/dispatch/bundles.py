@@ -10,8 +10,6 @@ from descheduler.migration.dispatch.task import DispatchTask
 from descheduler.plan.outcome import OutcomeCode, OutcomeKind
 from descheduler.plan.planned import PlannedEviction
 
-__all__ = ["Bundles"]
-
 _NOTHING_SAID = frozenset({OutcomeCode.DRY_RUN, OutcomeCode.REPEATED})
 
 T = TypeVar("T", bound=DispatchTask)

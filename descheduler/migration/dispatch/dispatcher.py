@@ -15,8 +15,6 @@ from descheduler.migration.dispatch.task import DispatchTask
 from descheduler.migration.settings import DispatchSettings
 from descheduler.plan.outcome import Outcome, OutcomeCode, OutcomeKind
 
-__all__ = ["SLICE_SECONDS", "Dispatcher", "Road"]
-
 SLICE_SECONDS = 0.1
 """How long the dispatcher may be deaf to the stop flag."""
 

@@ -9,8 +9,6 @@ from descheduler.plan.outcome import OutcomeCode, OutcomeKind
 from descheduler.plan.planned import PlannedEviction
 from descheduler.transport.errors import ExchangeError
 
-__all__ = ["POD_GONE", "Judgement", "judge", "shown"]
-
 POD_GONE = "the pod does not exist any more"
 """The cause of a pod that left before it was evicted."""
 

@@ -9,8 +9,6 @@ from descheduler.eviction.checks.limits import RunLimits
 from descheduler.model.verdict import LimitReached
 from descheduler.plan.planned import PlannedEviction
 
-__all__ = ["LimitLedger", "MayStart"]
-
 _Scope = tuple[str, str]
 """What a limit counts: nodes or namespaces, and the name of one; empty texts for the whole run."""
 

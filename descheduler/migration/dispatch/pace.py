@@ -10,8 +10,6 @@ from descheduler.migration.dispatch.task import EvictionTask
 from descheduler.migration.settings import DispatchSettings
 from descheduler.plan.outcome import OutcomeCode
 
-__all__ = ["CallWindow", "Paces", "ServerPatience"]
-
 
 class Paces:
     """The token buckets of one run, and its `patience`; `now` is a monotonic clock in seconds."""

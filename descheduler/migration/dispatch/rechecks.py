@@ -13,8 +13,6 @@ from descheduler.migration.dispatch.surroundings import Surroundings
 from descheduler.migration.recheck import Rechecked
 from descheduler.plan.planned import PlannedEviction
 
-__all__ = ["Recheck", "Rechecks", "Taken"]
-
 _GOOD_FOR_SECONDS = 5.0
 """A move that has waited longer for the pace since its recheck is rechecked again."""
 

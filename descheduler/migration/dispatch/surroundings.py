@@ -17,8 +17,6 @@ from descheduler.plan.outcome import OutcomeCode
 from descheduler.plan.planned import PlannedEviction
 from descheduler.transport.errors import ExchangeError
 
-__all__ = ["HALTED", "CallRunner", "Halting", "OpenCalls", "Surroundings"]
-
 _T = TypeVar("_T")
 
 _SLICE_SECONDS = 0.1

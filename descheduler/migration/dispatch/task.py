@@ -11,9 +11,6 @@ from descheduler.migration.dispatch.judgement import POD_GONE, Judgement
 from descheduler.plan.outcome import OutcomeCode, OutcomeKind
 from descheduler.plan.planned import PlannedEviction
 
-__all__ = ["DispatchTask", "EvictionTask"]
-
-
 _LEAST_BLIND_LOOKS = 3
 """Looks in a row that say nothing, before the fate of a pod is given up as unknown."""
 

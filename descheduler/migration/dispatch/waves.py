@@ -10,8 +10,6 @@ from typing import Generic, Protocol, TypeVar
 
 from descheduler.plan.planned import PlannedEviction
 
-__all__ = ["InTurn", "Waiting", "Waves"]
-
 
 class InTurn(Protocol):
     """An eviction on its way, known by its identity.

@@ -20,18 +20,6 @@ from descheduler.model.koordinator.migration_job import (
 )
 from descheduler.model.pod import Pod
 
-__all__ = [
-    "COMPLETE",
-    "aborted",
-    "failed",
-    "give_up",
-    "is_stuck",
-    "may_hold_room",
-    "succeeded",
-    "with_condition",
-    "without_condition",
-]
-
 COMPLETE = "Complete"
 """`status.status` of a job that succeeded."""
 

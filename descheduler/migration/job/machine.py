@@ -30,8 +30,6 @@ from descheduler.model.koordinator.migration_job import (
 )
 from descheduler.model.pod import Pod
 
-__all__ = ["JobTerms", "evicting", "next_step", "why_no_room"]
-
 
 class JobTerms(msgspec.Struct, frozen=True):
     """What counts for jobs that do not say otherwise.

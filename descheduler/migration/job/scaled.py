@@ -9,8 +9,6 @@ import msgspec
 from descheduler.migration.job.surge import RAISED, SINGLE, Surge
 from descheduler.migration.managed_fields import ManagedFields, managers_of
 
-__all__ = ["SURGING_MANAGER", "Scaled", "decode_scaled", "owner_path"]
-
 SURGING_MANAGER = "descheduler-surge-"
 """Beginning of the names in which jobs raise replicas; the UID of the job follows."""
 

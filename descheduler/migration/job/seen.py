@@ -9,8 +9,6 @@ import msgspec
 from descheduler.model.koordinator.reservation import ObjectReference
 from descheduler.model.pod import Pod
 
-__all__ = ["ABSENT", "UNSEEN", "Miss", "Room", "RoomState", "Scale", "Seen"]
-
 
 class RoomState(Enum):
     """How far the room is that is held for a replacement."""

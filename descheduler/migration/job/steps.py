@@ -6,19 +6,6 @@ import msgspec
 
 from descheduler.model.koordinator.migration_job import MigrationJob
 
-__all__ = [
-    "End",
-    "Evict",
-    "HoldRoom",
-    "LowerReplicas",
-    "PlanSurge",
-    "RaiseReplicas",
-    "ReleaseRoom",
-    "Save",
-    "Step",
-    "WaitForChange",
-]
-
 
 class Save(msgspec.Struct, frozen=True):
     """The job is to be written as it is here."""

@@ -31,19 +31,6 @@ from descheduler.model.koordinator.eviction_annotations import (
 from descheduler.model.koordinator.migration_job import JobConditionType, JobReason, MigrationJob
 from descheduler.model.pod import Pod
 
-__all__ = [
-    "LOWEST_COST",
-    "RAISED",
-    "SCALE_BACK",
-    "SINGLE",
-    "Surge",
-    "SurgePatience",
-    "is_surged",
-    "surge_of",
-    "surge_step",
-    "with_surge",
-]
-
 SINGLE = 1
 """The replicas of a workload that can be surged, before and after."""
 RAISED = 2

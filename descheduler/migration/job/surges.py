@@ -27,8 +27,6 @@ from descheduler.model.pod import Pod
 from descheduler.plan.planned import PlannedEviction
 from descheduler.transport.errors import ExchangeError
 
-__all__ = ["Surges"]
-
 _MANAGER = "descheduler"
 _MOST_TRIES = 5
 """Status updates change the resource version too, a few times after each change of the spec."""

@@ -28,8 +28,6 @@ from descheduler.model.text.printable import clipped
 from descheduler.plan.outcome import Outcome
 from descheduler.plan.planned import PlannedEviction
 
-__all__ = ["Adopted", "adopt", "adopted_task"]
-
 KEPT_AFTER_END = timedelta(minutes=5)
 """How long a job stays to be read once its time limit has passed, as with koord-descheduler."""
 _KEPT_WITHOUT_LIMIT = timedelta(minutes=30)

@@ -19,8 +19,6 @@ from descheduler.model.koordinator.migration_job import MigrationJob
 from descheduler.model.pod import Pod
 from descheduler.plan.planned import PlannedEviction
 
-__all__ = ["SOFT_EVICTION", "JobCalls"]
-
 _CLOCKS_APART = timedelta(minutes=1)
 
 

@@ -31,8 +31,6 @@ from descheduler.model.koordinator.migration_job import JobConditionType, JobMod
 from descheduler.plan.outcome import OutcomeCode, OutcomeKind
 from descheduler.plan.planned import DueMove, PlannedEviction
 
-__all__ = ["Care", "plain_care"]
-
 _MOST_AT_ONCE = 64
 """So many are rechecked together."""
 _MOST_ERRORS = 5

@@ -14,8 +14,6 @@ from descheduler.migration.dispatch.bundles import Bundles
 from descheduler.migration.roads.job_task import JobTask
 from descheduler.migration.store.journal import NewJob
 
-__all__ = ["bundle_is_ready", "hold_ahead", "with_time_for_waves"]
-
 
 def hold_ahead(tasks: Sequence[JobTask]) -> None:
     """Has the jobs of a bundle begin with its first wave where the nodes of all its replacements are chosen.

@@ -15,8 +15,6 @@ from descheduler.migration.dispatch.task import EvictionTask
 from descheduler.plan.planned import PlannedEviction
 from descheduler.transport.errors import ExchangeError
 
-__all__ = ["Arrival", "AwaitLanding", "Departures", "Unscheduled"]
-
 
 class Arrival(Enum):
     """How far the replacement of an evicted pod is."""

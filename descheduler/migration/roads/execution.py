@@ -49,8 +49,6 @@ from descheduler.model.pod import Pod
 from descheduler.plan.outcome import Outcome, OutcomeCode
 from descheduler.plan.planned import PlannedEviction
 
-__all__ = ["JobExecution"]
-
 _T = TypeVar("_T")
 
 _UNPLACED_PATIENCE = timedelta(seconds=60)

@@ -17,8 +17,6 @@ from descheduler.model.pod import Pod
 from descheduler.plan.outcome import OutcomeCode
 from descheduler.plan.planned import DueMove, PlannedEviction
 
-__all__ = ["JobTask", "Turn", "Turns"]
-
 _FIRST_WAIT_SECONDS = 0.5
 _LONGEST_WAIT_SECONDS = 3.0
 """As often as koord-descheduler looks at a job that waits."""

@@ -36,8 +36,6 @@ from descheduler.plan.outcome import Outcome, OutcomeCode, OutcomeKind
 from descheduler.plan.planned import PlannedEviction
 from descheduler.transport.errors import ExchangeError
 
-__all__ = ["JobRoad"]
-
 _LONGEST_PAUSE_SECONDS = 1.0
 """How long the run may sleep on where nothing is due."""
 

@@ -39,8 +39,6 @@ from descheduler.model.pod import Pod
 from descheduler.plan.planned import PlannedEviction
 from descheduler.transport.errors import ExchangeError
 
-__all__ = ["JobKeeper", "Progress", "RoomUnclear"]
-
 _Doable = Save | HoldRoom | PlanSurge | RaiseReplicas | LowerReplicas | ReleaseRoom
 
 _MOST_STEPS = 12

@@ -15,8 +15,6 @@ from descheduler.migration.settings import DispatchSettings
 from descheduler.migration.store.journal import Journal
 from descheduler.migration.store.unclear import CreationUnclear
 
-__all__ = ["OpenCreations"]
-
 _SLICE_SECONDS = 0.1
 _MOST_TRIES = 10
 _WAIT_SECONDS = 3.0

@@ -11,8 +11,6 @@ from descheduler.migration.dispatch.judgement import Judgement
 from descheduler.migration.dispatch.task import EvictionTask
 from descheduler.plan.outcome import OutcomeKind
 
-__all__ = ["AsPlanned", "Order"]
-
 
 class Order(Protocol):
     """The evictions that have not begun."""

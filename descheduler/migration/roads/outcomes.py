@@ -10,9 +10,6 @@ from descheduler.model.koordinator.migration_job import JobPhase, JobReason
 from descheduler.model.pod import Pod
 from descheduler.plan.outcome import OutcomeCode, OutcomeKind
 
-__all__ = ["deleted", "ended", "left_out", "not_landed", "strange", "unfinished", "why_left"]
-
-
 _MISSES = {
     Miss.TAKEN: OutcomeCode.ROOM_TAKEN,
     Miss.UNUSED: OutcomeCode.RESERVATION_UNUSED,

@@ -26,8 +26,6 @@ from descheduler.transport.errors import ExchangeError
 if TYPE_CHECKING:  # which policies of upstream go without
     from descheduler.migration.roads.care import Care
 
-__all__ = ["execute"]
-
 _Answer = EvictionResponse | tuple[PodState, float] | None
 """What a call brought, None when the run was halted before it was sent; or what a look found, and when it began."""
 

@@ -25,8 +25,6 @@ from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.plan.moves import Move
 from descheduler.plan.outcome import Outcome, OutcomeCode, OutcomeKind
 
-__all__ = ["JudgedJob", "UsersJobs", "judge_jobs", "left_job", "num_moved", "runs_koord_descheduler", "users_jobs"]
-
 _MOVED = frozenset({OutcomeCode.DONE, OutcomeCode.MISSED_ROOM, OutcomeCode.RESERVATION_UNUSED})
 """The job has succeeded."""
 

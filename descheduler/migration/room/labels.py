@@ -6,17 +6,6 @@ from collections.abc import Mapping
 
 import msgspec
 
-__all__ = [
-    "JOB_LABEL",
-    "OWNER_LABEL",
-    "CreatorsWire",
-    "is_named_as_placeholder",
-    "label_fault",
-    "labels_of",
-    "manager_of",
-    "placeholder_name_of",
-]
-
 JOB_LABEL = "descheduler/job"
 """The UID of the job that an object holds room for."""
 OWNER_LABEL = "descheduler/jobs-of"

@@ -14,8 +14,6 @@ from descheduler.model.koordinator.eviction_annotations import TARGET_NODE_ANNOT
 from descheduler.model.names import is_subdomain
 from descheduler.model.text.printable import clipped
 
-__all__ = ["keep_away", "keep_on", "narrow"]
-
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _MOST_SHOWN = 63
 

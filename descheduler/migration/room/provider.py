@@ -15,8 +15,6 @@ from descheduler.migration.room.sweeping import KnownJobs, Swept
 from descheduler.model.koordinator.migration_job import MigrationJob
 from descheduler.model.pod import Pod
 
-__all__ = ["CannotHold", "CannotHoldNow", "CannotHoldYet", "NoRooms", "ReservationProvider"]
-
 
 class CannotHold(Exception):  # noqa: N818 - an answer callers act on, named after what it says
     """Room cannot be asked for: the sentence says why, and no repetition in this run helps."""

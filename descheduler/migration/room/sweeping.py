@@ -12,8 +12,6 @@ from descheduler.kube.errors import ApiError
 from descheduler.migration.room.labels import OWNER_LABEL
 from descheduler.model.koordinator.migration_job import MigrationJob
 
-__all__ = ["KnownJobs", "LabelledObject", "Swept", "noting_forbidden", "sweep"]
-
 
 class KnownJobs(msgspec.Struct, frozen=True):
     """The jobs that there are, by UID, as far as the room of each goes.

@@ -16,17 +16,6 @@ from descheduler.model.koordinator.migration_job import JobMode
 if TYPE_CHECKING:
     from descheduler.migration.room.provider import ReservationProvider
 
-__all__ = [
-    "PROVIDERS",
-    "ClusterOffer",
-    "JobProfile",
-    "ProviderMissing",
-    "ProviderRow",
-    "RoomChoice",
-    "choose",
-    "find_offer",
-]
-
 
 class ProviderRow(msgspec.Struct, frozen=True):
     """A way to hold room.

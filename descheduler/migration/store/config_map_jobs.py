@@ -26,8 +26,6 @@ from descheduler.migration.store.wire import (
 )
 from descheduler.model.koordinator.migration_job import MigrationJob
 
-__all__ = ["ConfigMapJobs"]
-
 _KEY = "job.json"
 
 

@@ -36,8 +36,6 @@ from descheduler.model.koordinator.migration_job import (
 from descheduler.model.text.printable import clipped
 from descheduler.transport.errors import ExchangeError
 
-__all__ = ["JobObjects", "decode_any_job"]
-
 _LIST_PATH = f"/apis/{MIGRATION_JOB_API_VERSION}/podmigrationjobs"
 _MOST_FAILED = 100
 """Jobs that one run ends because they cannot be decoded, a call each."""

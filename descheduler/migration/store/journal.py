@@ -18,8 +18,6 @@ from descheduler.model.koordinator.migration_job import JobPhase, MigrationJob
 from descheduler.plan.planned import PlannedRoom
 from descheduler.transport.errors import ExchangeError
 
-__all__ = ["FoundJobs", "Journal", "MemoryJobs", "NewJob", "if_same"]
-
 
 class NewJob(msgspec.Struct, frozen=True):
     """A job that is to be begun. `reason` and `plugin` say why and in whose name; `ttl` None is no time limit.

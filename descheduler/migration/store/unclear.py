@@ -10,8 +10,6 @@ from descheduler.kube.objects import ObjectCalls
 from descheduler.model.koordinator.migration_job import MigrationJob
 from descheduler.transport.errors import ExchangeError, TransportError
 
-__all__ = ["CreationUnclear", "create_surely", "patch_surely"]
-
 
 class CreationUnclear(ExchangeError):  # noqa: N818 - a state callers act on, named after what it says
     """A job was not found after its creation, which may have its effect all the same."""

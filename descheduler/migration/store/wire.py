@@ -36,20 +36,6 @@ from descheduler.model.koordinator.reservation import ObjectReference
 from descheduler.model.text.duration import format_duration
 from descheduler.model.text.printable import clipped
 
-__all__ = [
-    "MAP_PREFIX",
-    "Head",
-    "annotations_patch",
-    "decode_head",
-    "decode_live_job",
-    "job_differs",
-    "new_job_object",
-    "spec_of",
-    "spec_patch",
-    "status_of",
-    "without_foreign_marks",
-]
-
 
 def new_job_object(wanted: NewJob, name: str, created_by: str) -> dict[str, Any]:
     """The object of a new job, which is admitted at once: the plan is its arbitration."""

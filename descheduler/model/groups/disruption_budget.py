@@ -6,8 +6,6 @@ import msgspec
 
 from descheduler.model.selection.labels import NOTHING, LabelSelector
 
-__all__ = ["DisruptionBudget"]
-
 
 class DisruptionBudget(msgspec.Struct, frozen=True):
     """A PodDisruptionBudget. `disruptions_allowed` is None while its controller has not reported for this generation.

@@ -16,21 +16,6 @@ from descheduler.model.groups.volcano import GROUP_NAME_ANNOTATION, VolcanoPodGr
 from descheduler.model.koordinator.gang_settings import Gangs, GangSettings, PodGroup, gang_id_of
 from descheduler.model.pod import Pod
 
-__all__ = [
-    "COSCHEDULING_LABEL",
-    "OTHER_GANG_ANNOTATIONS",
-    "OTHER_POD_GROUPS",
-    "POD_GROUP_API_GROUPS",
-    "AllGangs",
-    "GangMinimum",
-    "api_group_of",
-    "gang_name_of",
-    "gangs_of",
-    "name_of_gang",
-    "pod_group_kind_of",
-    "volcano_gang_of",
-]
-
 _KOORDINATOR = "scheduling.sigs.k8s.io"
 _VOLCANO, _SCHEDULER_PLUGINS, _KUBERNETES = "scheduling.volcano.sh", "scheduling.x-k8s.io", "scheduling.k8s.io"
 _OTHERS = (_VOLCANO, _SCHEDULER_PLUGINS, _KUBERNETES)

@@ -13,8 +13,6 @@ from descheduler.model.pod import Pod
 from descheduler.model.requests import CPU, EPHEMERAL_STORAGE, MEMORY, PODS, ResourceList, pod_limits
 from descheduler.model.selection.affinity import Affinity
 
-__all__ = ["POD_OBJECTS", "QuotaScope", "ResourceQuota", "charge_of", "charge_of_pod"]
-
 POD_OBJECTS = f"count/{PODS}"
 """The name by which a quota counts pods until their objects are gone."""
 _ONE = 10**9

@@ -13,30 +13,6 @@ from descheduler.model.koordinator.gang_settings import PodGroup
 from descheduler.model.pod import Pod
 from descheduler.model.requests import ResourceList
 
-__all__ = [
-    "COOLDOWN_KEY",
-    "GROUP_NAME_ANNOTATION",
-    "JOB_ENDS",
-    "JOB_KIND",
-    "JOB_RESTARTS",
-    "POD_EVICTED",
-    "POD_GROUP_KIND",
-    "PREEMPTABLE_KEY",
-    "QUEUE_KIND",
-    "QUEUE_NAME_ANNOTATION",
-    "TASK_KEY",
-    "VOLCANO_ANNOTATIONS",
-    "JobBudget",
-    "LifecyclePolicy",
-    "NodeGroups",
-    "VolcanoJob",
-    "VolcanoPodGroup",
-    "VolcanoQueue",
-    "VolcanoTask",
-    "is_switched_on",
-    "task_of",
-]
-
 JOB_KIND = "Job.batch.volcano.sh"
 QUEUE_KIND = "Queue.scheduling.volcano.sh"
 POD_GROUP_KIND = "PodGroup.scheduling.volcano.sh"

@@ -10,8 +10,6 @@ from descheduler.model.pod import Owner, Pod
 from descheduler.model.selection.labels import NOTHING, LabelSelector
 from descheduler.model.volume_sources import ClaimTemplate
 
-__all__ = ["FailureRule", "JobFacts", "PodRevision", "StatefulSetFacts", "Workload"]
-
 DEFAULT_BACKOFF_LIMIT = 6
 
 

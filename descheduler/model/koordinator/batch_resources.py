@@ -13,12 +13,10 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from descheduler.model.koordinator.classes import KoordinatorPriority, priority_class, qos_of
-from descheduler.model.koordinator.node_metric import NodeMetric
+from descheduler.model.koordinator.node_reports import NodeMetric
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.requests import CPU, MEMORY, ResourceList
-
-__all__ = ["BATCH_NAMES", "MID_NAMES", "BatchResource", "batch_resources"]
 
 BATCH_NAMES: Mapping[str, str] = {CPU: "kubernetes.io/batch-cpu", MEMORY: "kubernetes.io/batch-memory"}
 """cpu and memory, and what they are called where best-effort pods request them."""

@@ -14,17 +14,6 @@ from descheduler.model.koordinator.eviction_annotations import COST_ANNOTATION, 
 from descheduler.model.pod import Pod
 from descheduler.model.requests import BEST_EFFORT, BURSTABLE, GUARANTEED
 
-__all__ = [
-    "QOS_CLASSES",
-    "Importance",
-    "KoordinatorPriority",
-    "annotated_cost",
-    "importance",
-    "is_prod",
-    "priority_class",
-    "qos_of",
-]
-
 _CLASS_LABEL = "koordinator.sh/priority-class"
 _QOS_LABEL = "koordinator.sh/qosClass"
 

@@ -12,30 +12,6 @@ import msgspec
 
 from descheduler.model.selection.labels import LabelSelector
 
-__all__ = [
-    "DEVICE_TYPES",
-    "FPGA",
-    "GPU",
-    "PARTITION_POLICY_LABEL",
-    "PLANNED_LABEL",
-    "RDMA",
-    "AllocatedDevice",
-    "AllocatedDevices",
-    "Amounts",
-    "Device",
-    "DeviceHint",
-    "DeviceInfo",
-    "DeviceTopology",
-    "GpuPartition",
-    "JointAllocation",
-    "PartitionSpec",
-    "PartitionTable",
-    "VirtualFunction",
-    "VirtualFunctionGroup",
-    "allocation_text",
-    "current_name",
-]
-
 PARTITION_POLICY_LABEL = "node.koordinator.sh/gpu-partition-policy"
 PLANNED_LABEL = "node.koordinator.sh/secondary-device-well-planned"
 

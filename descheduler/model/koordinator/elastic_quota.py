@@ -6,17 +6,6 @@ import msgspec
 
 from descheduler.model.requests import ResourceList
 
-__all__ = [
-    "DEFAULT_QUOTA",
-    "PREEMPTIBLE_LABEL",
-    "QUOTA_ANNOTATIONS",
-    "QUOTA_DOMAIN",
-    "QUOTA_LABEL",
-    "ROOT_QUOTA",
-    "SYSTEM_QUOTA",
-    "ElasticQuota",
-]
-
 QUOTA_DOMAIN = "quota.scheduling.koordinator.sh"
 QUOTA_LABEL = f"{QUOTA_DOMAIN}/name"
 """The label by which a pod names its quota."""

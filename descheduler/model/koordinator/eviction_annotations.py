@@ -2,22 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = [
-    "COST_ANNOTATION",
-    "CREATED_BY_ANNOTATION",
-    "DELETION_COST_ANNOTATION",
-    "EVICT_POLICY_LABEL",
-    "JOB_ANNOTATIONS",
-    "PASSED_ARBITRATION_ANNOTATION",
-    "PROVIDER_ANNOTATION",
-    "REASON_ANNOTATION",
-    "REPLACEMENT_ANNOTATION",
-    "ROOMS_ANNOTATION",
-    "SURGE_ANNOTATION",
-    "TARGET_NODE_ANNOTATION",
-    "TRIGGER_ANNOTATION",
-]
-
 COST_ANNOTATION = "scheduling.koordinator.sh/eviction-cost"
 DELETION_COST_ANNOTATION = "controller.kubernetes.io/pod-deletion-cost"
 PASSED_ARBITRATION_ANNOTATION = "descheduler.koordinator.sh/passed-arbitration"

@@ -18,20 +18,6 @@ import msgspec
 from descheduler.model.pod import Pod
 from descheduler.model.text.duration import parse_duration
 
-__all__ = [
-    "DEFAULT_WAITING_TIME",
-    "GANG_ANNOTATIONS",
-    "POD_GROUP_LABEL",
-    "GangMode",
-    "GangSettings",
-    "Gangs",
-    "MatchPolicy",
-    "PodGroup",
-    "gang_id_of",
-    "settings_of_pod",
-    "settings_of_pod_group",
-]
-
 POD_GROUP_LABEL = "pod-group.scheduling.sigs.k8s.io"
 """Names the PodGroup that the pod is a member of."""
 _LIGHT_NAME_LABEL = f"{POD_GROUP_LABEL}/name"

@@ -14,19 +14,6 @@ from descheduler.model.koordinator.reservation import ObjectReference
 from descheduler.model.pod import EVICT_ANNOTATION
 from descheduler.model.text.duration import later
 
-__all__ = [
-    "MIGRATION_JOB",
-    "MIGRATION_JOB_API_VERSION",
-    "MIGRATION_JOB_KIND",
-    "JobCondition",
-    "JobConditionType",
-    "JobMode",
-    "JobPhase",
-    "JobReason",
-    "JobStatus",
-    "MigrationJob",
-]
-
 MIGRATION_JOB, MIGRATION_JOB_API_VERSION = "PodMigrationJob", "scheduling.koordinator.sh/v1alpha1"
 MIGRATION_JOB_KIND = "PodMigrationJob.scheduling.koordinator.sh"
 """Its key in the table of kinds."""

@@ -13,19 +13,6 @@ from descheduler.model.selection.labels import LabelSelector
 from descheduler.model.selection.taints import Taint
 from descheduler.model.text.duration import later
 
-__all__ = [
-    "PRIORITY_LABEL",
-    "RESERVATION_NAME_ANNOTATION",
-    "RESERVATION_NODE_ANNOTATION",
-    "RESERVE_POD_ANNOTATION",
-    "ObjectReference",
-    "Reservation",
-    "ReservationCondition",
-    "ReservationOwner",
-    "allocated_text",
-    "is_reserve_pod",
-]
-
 PRIORITY_LABEL = "koordinator.sh/priority"
 RESERVE_POD_ANNOTATION = "scheduling.koordinator.sh/reserve-pod"
 RESERVATION_NAME_ANNOTATION = "scheduling.koordinator.sh/reservation-name"

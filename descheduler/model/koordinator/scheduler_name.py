@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from descheduler.model.pod import Pod
 
-__all__ = ["scheduler_name_of"]
-
 _LABEL = "scheduling.koordinator.sh/scheduler-name"
 _DEFAULT = "default-scheduler"
 

@@ -13,19 +13,6 @@ import msgspec
 
 from descheduler.model.selection.labels import NOTHING, LabelSelector, Requirement
 
-__all__ = [
-    "Affinity",
-    "NodeMatch",
-    "NodeSelectorTerm",
-    "PodAffinityTerm",
-    "PreferredNodeTerm",
-    "TopologySpreadConstraint",
-    "WeightedPodAffinityTerm",
-    "match_node",
-    "preferred_weight",
-    "syntax_faults",
-]
-
 
 class NodeMatch(Enum):
     """How a pod's node selector and required node affinity answer for one node."""

@@ -12,16 +12,6 @@ import msgspec
 
 from descheduler.model.names import is_name_part, is_subdomain
 
-__all__ = [
-    "EVERYTHING",
-    "NOTHING",
-    "LabelError",
-    "LabelSelector",
-    "Requirement",
-    "parse_selector",
-    "selector_from_object",
-]
-
 
 class LabelError(ValueError):
     """A selector that Kubernetes would refuse; the message names the key or value at fault."""

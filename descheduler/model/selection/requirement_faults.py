@@ -12,8 +12,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from descheduler.model.selection.labels import LabelError, make_requirement, parse_int64
 
-__all__ = ["field_faults", "requirement_faults", "selector_fault"]
-
 _LONGEST_VALUE = 63
 _VALUE_SYNTAX = r"(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?"
 _SOME = (lambda number: number > 0, "for 'in', 'notin' operators, values set can't be empty")

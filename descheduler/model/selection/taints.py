@@ -9,17 +9,6 @@ import msgspec
 
 from descheduler.model.selection.labels import parse_int64
 
-__all__ = [
-    "NO_EXECUTE",
-    "NO_SCHEDULE",
-    "PREFER_NO_SCHEDULE",
-    "Taint",
-    "Tolerance",
-    "Toleration",
-    "seconds_tolerated",
-    "tolerates_all",
-]
-
 NO_SCHEDULE = "NoSchedule"
 NO_EXECUTE = "NoExecute"
 PREFER_NO_SCHEDULE = "PreferNoSchedule"

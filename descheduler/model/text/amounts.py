@@ -6,17 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from descheduler.model.requests import CPU, EPHEMERAL_STORAGE, MEMORY
 
-__all__ = [
-    "amount_of",
-    "amount_of_most",
-    "amount_text",
-    "amounts_text",
-    "cpu_texts",
-    "percent_text",
-    "rounded_percent",
-    "short_amounts_text",
-]
-
 _BYTES = frozenset({MEMORY, EPHEMERAL_STORAGE})
 _BYTES_IN_DOMAINS = ("/gpu-memory", "/batch-memory", "/mid-memory")
 """Extended resources of Koordinator that count bytes; the old domain of GPUs is kubernetes.io."""

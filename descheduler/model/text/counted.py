@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, TypeVar
 if TYPE_CHECKING:
     from _typeshed import SupportsRichComparison
 
-__all__ = ["counted", "counted_about", "first_names", "most_first", "text_about"]
-
 KeyT = TypeVar("KeyT", bound="SupportsRichComparison")
 
 

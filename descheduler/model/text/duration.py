@@ -6,8 +6,6 @@ import re
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 
-__all__ = ["DURATION_PATTERN", "format_duration", "later", "parse_duration"]
-
 _NANOSECONDS = {
     "ns": 1,
     "us": 10**3,

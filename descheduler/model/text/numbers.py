@@ -6,8 +6,6 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["PERCENTAGE_PATTERN", "cpu_list_text", "is_percentage", "parse_cpu_list", "share_of", "whole_number"]
-
 _RANGE = re.compile(r"([0-9]{1,5})(?:-([0-9]{1,5}))?\Z")
 """Five digits are more CPUs than any kernel is built for, and keep a typing error from filling the memory."""
 

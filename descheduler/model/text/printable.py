@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["clipped", "printable"]
-
 
 def printable(text: str) -> str:
     """`text` with everything that does not print escaped, line breaks included; safe for a terminal and a log."""

@@ -7,17 +7,6 @@ import re
 from dataclasses import dataclass, field
 from urllib.parse import unquote_to_bytes, urlsplit
 
-__all__ = [
-    "SplitUrl",
-    "basic_authorization",
-    "is_host_name",
-    "is_https",
-    "is_web_url",
-    "shown_url",
-    "split_userinfo",
-    "without_user_part",
-]
-
 _HIDDEN = "***"
 _BEFORE_LAST_AT = re.compile(r"\A((?:[A-Za-z][A-Za-z0-9+.-]*:)?//)?.*@", re.DOTALL)
 _USER_AND_PASSWORD = re.compile(r"\A[^/@\s:]*:[^/@\s]*@")

@@ -13,8 +13,6 @@ from descheduler.optimizer.arrays import Floats, Ints
 if TYPE_CHECKING:
     from ortools.sat.python import cp_model
 
-__all__ = ["ColumnProgram", "Relaxed", "Whole"]
-
 _WORK_OF_ITERATION = 2e-7
 """What an iteration of the simplex method takes for each row, in units of `Limits`."""
 

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ortools.sat.python import cp_model
 
-__all__ = ["IntegerProgram"]
-
 _LEAST_SHARE = 0.1
 """Of the work for all bounds, what each of them may take however much the others took."""
 

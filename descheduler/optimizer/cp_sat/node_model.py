@@ -15,8 +15,6 @@ from descheduler.optimizer.objective import Neighbourhood, Term
 if TYPE_CHECKING:
     from ortools.sat.python import cp_model
 
-__all__ = ["NodeModel"]
-
 
 class NodeModel:
     """Implements `objective.Model`. A pod may be on a node of the neighbourhood that its class allows, or stay.

@@ -15,8 +15,6 @@ from descheduler.optimizer.rules import AtMost, MaxSkew
 if TYPE_CHECKING:
     from ortools.sat.python import cp_model
 
-__all__ = ["state_order"]
-
 
 def state_order(model: NodeModel, placement: Arrangement) -> None:
     """Leaves the assignments to which moves one after the other lead, each pod moved once, by capacity, `AtMost` and

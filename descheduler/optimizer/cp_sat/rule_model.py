@@ -16,8 +16,6 @@ from descheduler.optimizer.rules import AtMost, MaxSkew, MinDomains, MoveLimit, 
 if TYPE_CHECKING:
     from ortools.sat.python import cp_model
 
-__all__ = ["state_rules"]
-
 
 def state_rules(model: NodeModel, placement: Arrangement) -> None:
     """Adds every rule that the model's pods could break; what is broken already must not get worse."""

@@ -10,8 +10,6 @@ from descheduler.optimizer.cp_sat.order_model import state_order
 from descheduler.optimizer.cp_sat.rule_model import state_rules
 from descheduler.optimizer.objective import Neighbourhood, PreparedObjective
 
-__all__ = ["Solved", "solve_neighbourhood"]
-
 
 @dataclass(frozen=True, slots=True)
 class Solved:

@@ -7,8 +7,6 @@ import numpy as np
 from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.arrays import Ints
 
-__all__ = ["fullest", "place_on_fullest"]
-
 
 def place_on_fullest(placement: Arrangement, pod: int) -> bool:
     """Places the pod on the fullest other node that it fits; False: it fits none."""

@@ -8,8 +8,6 @@ import numpy as np
 
 from descheduler.optimizer.arrays import Floats, Ints
 
-__all__ = ["most_weight"]
-
 _STEPS = 20
 
 

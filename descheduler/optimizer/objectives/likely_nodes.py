@@ -8,8 +8,6 @@ from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.arrays import Ints
 from descheduler.optimizer.objectives.weighted_sample import weighted_sample
 
-__all__ = ["nearly_fitting", "with_room"]
-
 
 def nearly_fitting(placement: Arrangement, pod: int, rng: np.random.Generator, count: int) -> Ints:
     """Nodes that `pod` may run on, those that lack little room for it more often."""

@@ -16,8 +16,6 @@ from descheduler.optimizer.objective import Model, Neighbourhood, PreparedObject
 from descheduler.optimizer.objectives.weighted_sample import weighted_sample
 from descheduler.optimizer.problem import Problem
 
-__all__ = ["ReduceCost", "ReduceCostGoal"]
-
 _SHARE_OF_MOVE = 1e-6
 """Of the cost of a move, in the sum that single moves follow: a move has to save more than nothing."""
 _SHARE_OF_PODS = 0.6

@@ -15,8 +15,6 @@ from descheduler.optimizer.objective import Model, Neighbourhood, PreparedObject
 from descheduler.optimizer.objectives.weighted_sample import weighted_sample
 from descheduler.optimizer.problem import Problem
 
-__all__ = ["ReduceFragmentation", "ReduceFragmentationGoal"]
-
 _FIRST_PLAN = Limits(work=2.0)
 _MOVED_AT_ONCE = 4
 _MOST_NODES = 20

@@ -14,8 +14,6 @@ from descheduler.optimizer.objectives.fullest_node import place_on_fullest
 from descheduler.optimizer.objectives.likely_nodes import nearly_fitting, with_room
 from descheduler.optimizer.problem import Problem
 
-__all__ = ["RepairViolations", "RepairViolationsGoal"]
-
 _PODS_PER_LANDING = 25
 _PODS_PER_RECEIVER = 12
 _MOST_SEEDS = 4

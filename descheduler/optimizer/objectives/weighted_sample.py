@@ -6,8 +6,6 @@ import numpy as np
 
 from descheduler.optimizer.arrays import Floats, Ints
 
-__all__ = ["weighted_sample"]
-
 
 def weighted_sample(values: Ints, weights: Floats, rng: np.random.Generator, count: int) -> Ints:
     """`count` of them without replacement, in the order drawn, by Efraimidis and Spirakis' keys u^(1/w).

@@ -11,8 +11,6 @@ from descheduler.optimizer.arrays import PENDING, Ints
 from descheduler.optimizer.order.waves import Reassignment, WaveState
 from descheduler.optimizer.problem import Problem
 
-__all__ = ["Ordered", "order_moves"]
-
 _MOST_ORDERS, _MOST_STARTED = 40, 2000
 """Where some moves are blocked in the order of the pods, in so many orders they are tried, and so many are in these."""
 

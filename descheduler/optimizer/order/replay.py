@@ -13,8 +13,6 @@ from descheduler.optimizer.order.waves import Reassignment
 from descheduler.optimizer.problem import Problem
 from descheduler.optimizer.rules import AtMost, MaxSkew, MinDomains, MoveLimit, Rule, Together
 
-__all__ = ["replay"]
-
 _Counts = Counter[tuple[int, int]]
 
 

@@ -12,8 +12,6 @@ from descheduler.optimizer.arrays import PENDING, Ints
 from descheduler.optimizer.problem import Problem
 from descheduler.optimizer.rules import AtMost, MaxSkew, MoveLimit
 
-__all__ = ["Reassignment", "WaveState"]
-
 
 @dataclass(frozen=True, slots=True)
 class Reassignment:

@@ -19,8 +19,6 @@ from descheduler.placement.shadow.pod_counts import PodCounts
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 from descheduler.placement.shadow.tally.pod_tally import FoundPods
 
-__all__ = ["certificate"]
-
 _CHECKED_ROWS = range(EPHEMERAL_ROW + 1)
 """Resources that no configuration takes out of the comparison."""
 _ENDLESS = 2**62

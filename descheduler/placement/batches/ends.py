@@ -24,8 +24,6 @@ from descheduler.placement.landings.pending_pods import PendingPods
 from descheduler.placement.landings.unplaced import UnplacedReplacement
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
-__all__ = ["EndSearch", "NamedEnd", "PossibleEnd"]
-
 _MOST_COST = 4_000
 _MOST_NODES_SEEN = 500_000
 _MOST_OF_ONE = 300

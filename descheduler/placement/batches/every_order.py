@@ -32,8 +32,6 @@ from descheduler.placement.shadow.pod_counts import PodCounts
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 from descheduler.placement.shadow.tally.pod_tally import PodQuery
 
-__all__ = ["Crowd", "uncertain_crowds"]
-
 _ANY_NODE = 0
 
 

@@ -21,8 +21,6 @@ from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.shadow_cluster import Placed, ShadowCluster
 
-__all__ = ["MOST_EVALUATIONS", "Assignment", "AssignmentSearch", "OrderSearch", "OutOfBudgetError", "Relocation"]
-
 Assignment = tuple[tuple[UnplacedReplacement, int], ...]
 """Members and the nodes they go to, in an order in which one after the other is taken."""
 

@@ -17,8 +17,6 @@ from descheduler.placement.landings.unplaced import UnplacedReplacement
 from descheduler.placement.landings.verdicts import as_likely, of_live_size, of_template_size, verdict_of
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
-__all__ = ["JointProof"]
-
 _FEWEST = 2
 
 

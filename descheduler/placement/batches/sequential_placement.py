@@ -17,9 +17,6 @@ from descheduler.placement.landings.unplaced import UnplacedReplacement
 from descheduler.placement.landings.verdicts import landed
 from descheduler.placement.shadow.shadow_cluster import Placed, ShadowCluster
 
-__all__ = ["SequentialPlacer", "SequentialRun", "random_pick"]
-
-
 _Block = tuple[UnplacedReplacement, ...]
 """Replacements that are placed together; mostly one."""
 

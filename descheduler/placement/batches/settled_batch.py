@@ -35,8 +35,6 @@ from descheduler.placement.landings.unplaced import UnplacedReplacement, first_p
 from descheduler.placement.landings.verdicts import not_landed
 from descheduler.placement.shadow.shadow_cluster import NO_NODE, ShadowCluster
 
-__all__ = ["Finding", "SettledBatch"]
-
 _NUM_SHUFFLES = 3
 _MOST_SHUFFLED = 100
 """Members of a batch up to which it is shuffled as well."""

@@ -15,8 +15,6 @@ from descheduler.placement.landings.verdicts import verdict_of
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.placement_class import PlacementClass
 
-__all__ = ["SPREAD", "SingleLanding", "single_landings"]
-
 SPREAD = "PodTopologySpread"
 
 

@@ -39,8 +39,6 @@ from descheduler.placement.cel.frame import (
 from descheduler.placement.cel.functions import FUNCTIONS, Overload, dispatch
 from descheduler.placement.cel.values import Value, Version, contains, no_overload
 
-__all__ = ["Compiler"]
-
 _DEVICE = "device"
 _LITERALS: Mapping[type, Type] = {bool: BOOL, int: INT, float: DOUBLE, str: STRING, type(None): NULL}
 _NAMESPACES = frozenset(("cel", "lists", "math", "optional", "sets", "strings"))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["CelError", "EvaluationError", "InvalidExpression", "Unsupported"]
-
 
 class CelError(Exception):
     """Why an expression has no answer; the message is one clause, lower case, without a trailing stop."""

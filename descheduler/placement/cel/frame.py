@@ -13,38 +13,6 @@ from descheduler.placement.cel.errors import InvalidExpression, Unsupported
 from descheduler.placement.cel.syntax import Node, Select
 from descheduler.placement.cel.values import DomainMap, Quantity, Value, Version
 
-__all__ = [
-    "ANY",
-    "BOOL",
-    "DEVICE",
-    "DOUBLE",
-    "DYN",
-    "FREE",
-    "INT",
-    "MOST_STEPS",
-    "NULL",
-    "QUANTITY",
-    "SEMVER",
-    "STRING",
-    "A",
-    "B",
-    "CelDevice",
-    "Compiled",
-    "Evaluation",
-    "Frame",
-    "NodeCompiler",
-    "Type",
-    "are_alike",
-    "device_field",
-    "fits",
-    "list_of",
-    "map_of",
-    "optional_of",
-    "part_type",
-    "require",
-    "resolved",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class Type:
@@ -82,17 +50,14 @@ _NULLABLE = ("quantity", "semver", "device", "optional")
 
 
 def list_of(element: Type) -> Type:
-    """A list."""
     return Type("list", (element,))
 
 
 def map_of(key: Type, value: Type) -> Type:
-    """A map."""
     return Type("map", (key, value))
 
 
 def optional_of(value: Type) -> Type:
-    """An optional value."""
     return Type("optional", (value,))
 
 

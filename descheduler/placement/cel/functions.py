@@ -42,8 +42,6 @@ from descheduler.placement.cel.values import (
     ordered,
 )
 
-__all__ = ["FUNCTIONS", "Overload", "Run", "dispatch"]
-
 Run = Callable[..., Value]
 
 

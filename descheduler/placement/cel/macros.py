@@ -32,8 +32,6 @@ from descheduler.placement.cel.patterns import Pattern
 from descheduler.placement.cel.syntax import Call, Identifier, Literal, Node, Select
 from descheduler.placement.cel.values import NOTHING, DomainMap, Optional, Value, no_overload, type_name
 
-__all__ = ["MACROS", "expand", "optional_part"]
-
 _CHARACTERS_IN_STEP = 16
 """A step is this many instructions of a regular expression, each of which may look at a character."""
 _Macro = Callable[[NodeCompiler, Call], Compiled]

@@ -15,19 +15,6 @@ from descheduler.model.quantity import NANO
 from descheduler.placement.cel.errors import EvaluationError, Unsupported
 from descheduler.placement.cel.values import Quantity, Value
 
-__all__ = [
-    "char_at",
-    "full_version",
-    "joined",
-    "joined_pair",
-    "lower_ascii",
-    "replaced",
-    "split",
-    "substring",
-    "trimmed",
-    "upper_ascii",
-]
-
 
 def in_range(number: int) -> int:
     """`number`, which must fit 64 bits."""

@@ -25,8 +25,6 @@ from descheduler.placement.cel.syntax import (
     tokens_of,
 )
 
-__all__ = ["parse"]
-
 _DEEPEST = 48
 """Levels of nesting. The API server takes 250; expressions in use have fewer than ten, and each level costs stack."""
 _BINARY = (("==", "!=", "<", "<=", ">", ">=", "in"), ("+", "-"), ("*", "/", "%"))

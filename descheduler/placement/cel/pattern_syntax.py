@@ -10,23 +10,6 @@ from typing import TypeAlias
 
 from descheduler.placement.cel.errors import InvalidExpression, Unsupported
 
-__all__ = [
-    "LINE_END",
-    "LINE_START",
-    "NO_WORD_EDGE",
-    "TEXT_END",
-    "TEXT_START",
-    "WORD_EDGE",
-    "Alternatives",
-    "Characters",
-    "Edge",
-    "Part",
-    "Repeated",
-    "Row",
-    "is_word",
-    "parse_pattern",
-]
-
 TEXT_START = "start of text"
 TEXT_END = "end of text"
 LINE_START = "start of line"

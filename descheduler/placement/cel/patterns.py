@@ -28,8 +28,6 @@ from descheduler.placement.cel.pattern_syntax import (
     parse_pattern,
 )
 
-__all__ = ["Pattern"]
-
 _MOST_INSTRUCTIONS = 1000
 _MOST_STEPS_KEPT = 5000
 

@@ -10,8 +10,6 @@ from descheduler.placement.cel.frame import ANY, BOOL, CelDevice, Evaluation, Fr
 from descheduler.placement.cel.parser import parse
 from descheduler.placement.cel.values import type_name
 
-__all__ = ["Selector", "compile_selector"]
-
 _LONGEST = 10 * 1024
 """Bytes of an expression (`CELSelectorExpressionMaxLength` of `k8s.io/api/resource/v1`)."""
 _NUM_CACHED = 4096

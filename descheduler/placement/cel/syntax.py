@@ -9,26 +9,6 @@ from typing import NamedTuple, TypeAlias
 
 from descheduler.placement.cel.errors import InvalidExpression, Unsupported
 
-__all__ = [
-    "END",
-    "FLOAT",
-    "IDENTIFIER",
-    "INTEGER",
-    "PUNCTUATION",
-    "STRING",
-    "Call",
-    "Conditional",
-    "Identifier",
-    "ListOf",
-    "Literal",
-    "Logical",
-    "MapOf",
-    "Node",
-    "Select",
-    "Token",
-    "tokens_of",
-]
-
 IDENTIFIER = "identifier"
 INTEGER = "integer"
 FLOAT = "float"

@@ -14,20 +14,6 @@ from typing import Any, TypeAlias, TypeVar
 from descheduler.model.quantity import NANO, parse_quantity
 from descheduler.placement.cel.errors import EvaluationError
 
-__all__ = [
-    "NOTHING",
-    "DomainMap",
-    "Optional",
-    "Quantity",
-    "Value",
-    "Version",
-    "contains",
-    "equal",
-    "no_overload",
-    "ordered",
-    "type_name",
-]
-
 LARGEST_INTEGER = 2**63 - 1
 _MOST_EXACT_DIGITS = 18
 _BINARY_EXPONENTS = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}

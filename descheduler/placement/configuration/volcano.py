@@ -28,17 +28,6 @@ from descheduler.placement.configuration.volcano_arguments import (
 from descheduler.policy.checks import Checks, in_order
 from descheduler.policy.shared_args import Args
 
-__all__ = [
-    "DEFAULT_CONFIGURATION",
-    "PluginOption",
-    "VolcanoConfiguration",
-    "VolcanoVersion",
-    "default_volcano_configuration",
-    "is_volcano_configuration",
-    "load_volcano_configuration",
-    "volcano_configuration",
-]
-
 _LENIENT = Strictness("warning", "warning")
 _UNMODELLED = frozenset(
     {

@@ -13,17 +13,6 @@ from descheduler.documents.document import TreeNode, kind_of
 from descheduler.documents.problems import did_you_mean, shown
 from descheduler.policy.checks import Checks
 
-__all__ = [
-    "KNOWN_ARGUMENTS",
-    "MEASURED",
-    "MODELLED_ACTIONS",
-    "ArgumentReader",
-    "ArgumentValue",
-    "Arguments",
-    "KnownArguments",
-    "VolcanoVersion",
-]
-
 _RELEASE = re.compile(r"v?([0-9]{1,4})\.([0-9]{1,4})(?:\.[0-9]{1,4})?", re.ASCII)
 MODELLED_ACTIONS = ("enqueue", "allocate", "backfill", "preempt", "reclaim")
 """In the order in which messages list them."""
@@ -145,7 +134,6 @@ class Arguments(msgspec.Struct, frozen=True):
         return found if isinstance(found, int) else default
 
     def number(self, key: str, default: float) -> float:
-        """A number."""
         found = self.values.get(key, default)
         return float(found) if isinstance(found, int | float) else default
 

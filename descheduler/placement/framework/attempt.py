@@ -12,8 +12,6 @@ from descheduler.model.selection.taints import NO_EXECUTE, Toleration
 from descheduler.placement.framework.evaluation import Choice, PodEvaluation
 from descheduler.placement.shadow.shadow_cluster import Ledger, Placed
 
-__all__ = ["Attempt", "Picker", "Placement", "first_of_ties", "place", "put_on_node"]
-
 Picker = Callable[[PodEvaluation, Choice], int]
 """Says which node is taken, from what the filters say and what the scores do."""
 

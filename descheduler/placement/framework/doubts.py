@@ -9,12 +9,11 @@ from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.annotations import FEATURE_ANNOTATIONS
 from descheduler.model.groups.gangs import COSCHEDULING_LABEL
 from descheduler.model.pod import Pod
-from descheduler.placement.configuration.kube_scheduler.configuration import Extender, SchedulerConfiguration
+from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerConfiguration
+from descheduler.placement.configuration.kube_scheduler.extenders import Extender
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.scheduler_model import DoubtOf
 from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin
-
-__all__ = ["Doubts"]
 
 _DOMAIN = "koordinator.sh"
 _LABELS = {

@@ -16,8 +16,6 @@ from descheduler.placement.framework.obstacle import Code, Obstacle, Said, cause
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.shadow_cluster import Cycle, Ledger, Placed
 
-__all__ = ["Choice", "Evaluator", "Narrowing", "PluginScores", "PodEvaluation", "ScoreTable"]
-
 
 class PluginScores(msgspec.Struct, frozen=True):
     """What one plugin gives to feasible nodes, in their order: weighted, and before that was normalised, if it was."""

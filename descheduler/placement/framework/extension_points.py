@@ -23,42 +23,6 @@ from descheduler.placement.shadow.shadow_cluster import Cycle, Ledger, Takings
 from descheduler.placement.shadow.tally.pod_tally import FoundPods, PodQuery
 from descheduler.placement.shadow.topology import Domains
 
-__all__ = [
-    "PASS",
-    "SKIP",
-    "SKIP_FOR_GOOD",
-    "ConcludingPlugin",
-    "Conclusion",
-    "CountedDomains",
-    "CountingTransformer",
-    "FilterPlugin",
-    "InteractingPlugin",
-    "LastingPlugin",
-    "OpeningPlugin",
-    "PartlyUnknownScore",
-    "PatchPlugin",
-    "PermitPlugin",
-    "Plugin",
-    "PreBindPlugin",
-    "PreEnqueuePlugin",
-    "PreFilterResult",
-    "PreFilterTransformer",
-    "PreemptingPlugin",
-    "RangedScore",
-    "ReasonBits",
-    "ReservePlugin",
-    "ScoreError",
-    "ScorePlugin",
-    "ScoreRange",
-    "Scores",
-    "SpreadConstraint",
-    "SpreadPlugin",
-    "StartPlugin",
-    "UnboundPlugin",
-    "UnitPlugin",
-    "lasting_bits",
-]
-
 ReasonBits = NDArray[np.uint32]
 """A set of a plugin's own reasons a node, one bit each; 0 where the pod passes."""
 _ALL_BITS = np.uint32(2**32 - 1)

@@ -15,25 +15,6 @@ from descheduler.model.pod import Pod
 from descheduler.placement.shadow.roles import implements, those_of
 from descheduler.placement.shadow.tally.pod_tally import PodQuery, PodTally
 
-__all__ = [
-    "BY_REQUESTS",
-    "CAUTIOUS",
-    "OWN_NODE",
-    "ClosingInteractions",
-    "ClosingNodes",
-    "EndingInteractions",
-    "GatheredPods",
-    "IndexedInteractions",
-    "Interactions",
-    "Interplay",
-    "JoinedInteractions",
-    "Meeting",
-    "Meetings",
-    "OnOwnNode",
-    "Places",
-    "meeting_each_other",
-]
-
 _Key = TypeVar("_Key", bound=Hashable)
 
 Places = NDArray[np.intp]

@@ -15,24 +15,6 @@ import msgspec
 from descheduler.model.koordinator.devices import AllocatedDevice
 from descheduler.placement.shadow.shadow_cluster import Cycle, Placed
 
-__all__ = [
-    "Allocation",
-    "DevicesByMinor",
-    "MatchedReservation",
-    "MatchedReservations",
-    "NomineePlugin",
-    "TellingLedger",
-    "allocations_of",
-    "call_nominee_plugins",
-    "matched_reservations",
-    "nominate_reservation",
-    "nominated_reservation",
-    "nominated_reservations",
-    "nominee_plugins",
-    "restore_reservations",
-    "taken_devices",
-]
-
 
 class Allocation(msgspec.Struct, frozen=True):
     """One thing on a node that `plugin` allocates to a pod, and how much of it.

@@ -8,8 +8,6 @@ from typing import NamedTuple, Protocol
 from descheduler.model.pod import Pod
 from descheduler.model.requests import ResourceList
 
-__all__ = ["ALL_PARTS", "WHOLE_PART", "FreePart", "NoParts", "NodeParts", "PartNeed"]
-
 WHOLE_PART = 100
 """Percent."""
 ALL_PARTS = -1

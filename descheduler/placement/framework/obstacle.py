@@ -10,8 +10,6 @@ from typing import NamedTuple, Protocol, runtime_checkable
 from descheduler.model.requests import PODS
 from descheduler.model.verdict import Reason, Verdict, refuse
 
-__all__ = ["Code", "Fact", "FactOfObject", "Obstacle", "ObstacleReason", "Said", "Shortage", "cause_of"]
-
 
 class Code(Enum):
     """How final a rejection is. Preemption might help `UNSCHEDULABLE`; `UNDECIDED` is what a snapshot cannot tell.

@@ -13,8 +13,6 @@ from descheduler.placement.framework.extension_points import ReasonBits
 from descheduler.placement.framework.obstacle import Obstacle, cause_of
 from descheduler.placement.shadow.node_masks import BoolMask
 
-__all__ = ["ObstacleCounts"]
-
 _MOST_REASONS = 4
 _MOST_COUNTED = 1 << 12
 

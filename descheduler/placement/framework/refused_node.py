@@ -13,8 +13,6 @@ from descheduler.model.pod import Pod
 from descheduler.placement.framework.obstacle import Obstacle
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 
-__all__ = ["Configured", "Explain", "RefusedNode", "listed"]
-
 
 class _PlacedPods:
     """A follower that keeps the pods of each node, those that were placed in a what-if included."""

@@ -15,7 +15,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from descheduler.model.pod import Pod
-from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerConfiguration, SchedulerProfile
+from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerConfiguration
+from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.doubts import Doubts
 from descheduler.placement.framework.evaluation import Choice, Narrowing, PodEvaluation, ScoreTable
 from descheduler.placement.framework.extension_points import (
@@ -59,8 +60,6 @@ from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.roles import implements, those_of
 from descheduler.placement.shadow.shadow_cluster import Company, Cycle, Ledger, Placed, ShadowCluster, Takings
 from descheduler.policy.plugin_faults import PluginFault
-
-__all__ = ["Scheduler"]
 
 _NEVER = "Never"
 _UNPREPARED = "runs at filter without its preFilter, which fails every pod"

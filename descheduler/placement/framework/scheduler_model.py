@@ -29,8 +29,6 @@ from descheduler.placement.framework.scheduling_plugin import Compares, Preferen
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.shadow_cluster import Company, Cycle, Ledger, ShadowCluster
 
-__all__ = ["DoubtOf", "EvictedFor", "SchedulerModel", "Unit", "priority_of", "queue_order"]
-
 _LAST = datetime.max.replace(tzinfo=UTC)
 
 

@@ -22,23 +22,6 @@ from descheduler.placement.framework.refused_node import Explain, RefusedNode
 from descheduler.placement.shadow.placement_class import Mark
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
-__all__ = [
-    "About",
-    "Compares",
-    "Preference",
-    "Reading",
-    "SchedulingPlugin",
-    "Unread",
-    "annotations_read_by",
-    "by_requests",
-    "check_annotations",
-    "kinds_read_by",
-    "own_node",
-    "parts_of",
-    "renewal_by",
-    "shadow_cluster_of",
-]
-
 
 class About(msgspec.Struct, frozen=True):
     """What a plugin checks and what it prefers, each empty where it does not, and the words in which it refuses.

@@ -28,8 +28,6 @@ from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.roles import implements
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 
-__all__ = ["Amounts", "KeptColumns", "KeptTotals", "OwnNodeScore", "Scoring"]
-
 _MOST_CELLS = 1_000_000
 """Columns together have no more cells than this (8 MB); the one that was not asked for longest gives way."""
 _LEAST_COLUMNS = 4

@@ -15,8 +15,6 @@ from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.shadow_cluster import Cycle
 
-__all__ = ["Asked", "KeptAnswers", "StaticAnswers"]
-
 _MOST_CELLS = 5_000_000
 """Nodes times distinct columns of static answers that are kept, at most four bytes each."""
 _LEAST_COLUMNS = 64
@@ -114,7 +112,6 @@ class _SharedColumns:
 
     @property
     def number(self) -> int:
-        """How many there are."""
         return len(self._ids)
 
     def shared(self, column: NDArray[CellType]) -> NDArray[CellType]:

@@ -27,8 +27,6 @@ from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.placement_class import PlacementClass, PlacementForms
 from descheduler.placement.shadow.shadow_cluster import Company, ShadowCluster
 
-__all__ = ["Booking", "CandidateMaker", "Considered", "Decision", "LandingCandidate", "evicted_before"]
-
 _KUEUE = "Kueue places the pod by topology (topology-aware scheduling), which is not modelled"
 _KAI = "the KAI scheduler places the pod, which is not modelled"
 _WAY_OUT = (

@@ -18,8 +18,6 @@ from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.node_table import NodeTable
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
-__all__ = ["Competition", "CompetitorFinder", "forestalled", "goes_first", "mask_of", "rival_condition", "with_nodes"]
-
 _MOST_KINDS = 20
 """How many kinds of pods are asked for their nodes; more count as pods that may go anywhere."""
 _MOST_OPEN_NODES = 3

@@ -32,8 +32,6 @@ from descheduler.placement.landings.verdicts import (
 from descheduler.placement.shadow.follower import WhatIf
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
-__all__ = ["Decider", "free_pods"]
-
 _NO_NODE = "node is not in the snapshot"
 
 

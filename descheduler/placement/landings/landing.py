@@ -18,8 +18,6 @@ if TYPE_CHECKING:  # who only asks for a verdict must not pay for numpy
     from descheduler.placement.framework.obstacle import Obstacle
     from descheduler.placement.replacements.replacement import Replacement
 
-__all__ = ["UNPROVEN", "JointVerdict", "Landing", "LandingVerdict", "worst"]
-
 
 class LandingVerdict(Enum):
     """Whether a replacement finds a node."""

@@ -12,8 +12,6 @@ from descheduler.placement.framework.scheduler_model import DoubtOf, SchedulerMo
 from descheduler.placement.landings.unplaced import UnplacedReplacement
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
-__all__ = ["FreePod", "OpenNodes", "choices_beside", "holds_more_than_room", "is_kept_out_by"]
-
 _MOST_NODES = 3
 
 

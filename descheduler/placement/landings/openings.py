@@ -31,8 +31,6 @@ from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.pod_counts import PodCounts
 from descheduler.placement.shadow.shadow_cluster import Cycle, Placed, ShadowCluster
 
-__all__ = ["EarlyRooms", "OpenNodes", "Openings"]
-
 
 class _EarlyRoom(msgspec.Struct, eq=False):
     """What `placed` takes on the node of this index is held for the replacement of `victim`, which still runs."""

@@ -17,8 +17,6 @@ from descheduler.placement.shadow.node_table import EPHEMERAL_ROW, Demand
 from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.shadow_cluster import Cycle, Placed
 
-__all__ = ["Competitor", "DoubtfulPod", "Group", "UnitGroup"]
-
 
 class Competitor(msgspec.Struct, eq=False):
     """A pending pod, the form in which it was placed, and the index of its node.

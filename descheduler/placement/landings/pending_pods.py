@@ -23,8 +23,6 @@ from descheduler.placement.shadow.node_table import PODS_ROW, Demand
 from descheduler.placement.shadow.placement_class import PlacementClass, PlacementForms
 from descheduler.placement.shadow.shadow_cluster import Cycle, Placed, ShadowCluster
 
-__all__ = ["PendingPods"]
-
 _MOST_PASSES = 3
 _turn = attrgetter("turn")
 

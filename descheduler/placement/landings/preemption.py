@@ -17,8 +17,6 @@ from descheduler.placement.framework.scheduler_model import DoubtOf, priority_of
 from descheduler.placement.landings.unplaced import UnplacedReplacement
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
-__all__ = ["preemption_hint"]
-
 _MOST_NODES = 20
 _MOST_NAMED = 3
 

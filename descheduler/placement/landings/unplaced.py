@@ -13,8 +13,6 @@ from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.shadow_cluster import Company
 
-__all__ = ["UnplacedReplacement", "first_priority"]
-
 _LEAST_PRIORITY = -(2**31)
 
 

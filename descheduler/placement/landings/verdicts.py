@@ -16,18 +16,6 @@ from descheduler.placement.landings.unplaced import UnplacedReplacement
 from descheduler.placement.replacements.other_size import is_sized_by_autoscaler
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
-__all__ = [
-    "as_likely",
-    "as_unknown",
-    "landed",
-    "not_landed",
-    "not_looked_for",
-    "of_live_size",
-    "of_template_size",
-    "on_any",
-    "verdict_of",
-]
-
 _UNSCORED = (
     "several nodes pass all filters, but a preferred term of the replacement pod cannot be read, so it is never"
     " scheduled"

@@ -21,8 +21,6 @@ from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 
-__all__ = ["ImageLocality"]
-
 _LOWER_BYTES = 23 * 2**20
 _UPPER_BYTES_PER_IMAGE = 1000 * 2**20
 

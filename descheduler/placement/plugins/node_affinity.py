@@ -31,8 +31,6 @@ from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 from descheduler.policy.checks import Checks
 from descheduler.policy.shared_args import Args, Int32
 
-__all__ = ["ROW", "NodeAffinity", "NodeAffinityArgs", "NodeAffinityScore"]
-
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 _PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 _LABEL_OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt")

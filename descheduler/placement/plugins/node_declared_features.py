@@ -14,8 +14,6 @@ from descheduler.placement.framework.refused_node import RefusedNode
 from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin, own_node
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 
-__all__ = ["NodeDeclaredFeatures"]
-
 
 class FeatureReason(ObstacleReason):
     """Why a node takes no pod that needs features."""

@@ -15,8 +15,6 @@ from descheduler.placement.framework.scheduling_plugin import About, SchedulingP
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 
-__all__ = ["NodeName"]
-
 
 class NodeNameReason(ObstacleReason):
     """Why a node takes no pod that names a node."""

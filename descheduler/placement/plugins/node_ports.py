@@ -18,8 +18,6 @@ from descheduler.placement.shadow.follower import CountingFollower
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 
-__all__ = ["NodePorts", "UsedPorts"]
-
 _ANY_ADDRESS = "0.0.0.0"  # noqa: S104 - the API's way to say every address; nothing listens here
 
 

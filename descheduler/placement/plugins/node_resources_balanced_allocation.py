@@ -31,8 +31,6 @@ from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 from descheduler.policy.shared_args import Args, Int64
 
-__all__ = ["NodeResourcesBalancedAllocation"]
-
 Floats = NDArray[np.float64]
 
 

@@ -17,8 +17,6 @@ from descheduler.placement.framework.scheduling_plugin import About, SchedulingP
 from descheduler.placement.shadow.placement_class import honoured_tolerations
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 
-__all__ = ["NodeUnschedulable"]
-
 _CORDON = Taint(CORDON_TAINT, "", NO_SCHEDULE)
 
 

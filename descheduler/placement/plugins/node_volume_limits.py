@@ -28,8 +28,6 @@ from descheduler.placement.plugins.volumes.pod_claims import CLAIM_KINDS, PodCla
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 
-__all__ = ["NodeVolumeLimits"]
-
 _TOO_MANY_VOLUMES, _NO_CLAIM, _NO_DRIVER = 1, 2, 4
 
 

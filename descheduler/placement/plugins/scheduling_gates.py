@@ -10,8 +10,6 @@ from descheduler.placement.framework.obstacle import Code, Obstacle
 from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin, own_node
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 
-__all__ = ["SchedulingGates", "waiting_for_gates"]
-
 _NAME = "SchedulingGates"
 
 

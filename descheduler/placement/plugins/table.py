@@ -34,8 +34,6 @@ from descheduler.placement.plugins.pod_topology_spread import plugin as pod_topo
 from descheduler.placement.plugins.reservation import row as reservation
 from descheduler.policy.plugin_packages import SCHEDULING_GROUP, WithPackages
 
-__all__ = ["PLUGINS"]
-
 _ROWS: dict[str, SchedulingPlugin] = {
     "SchedulingGates": scheduling_gates.ROW,
     "PrioritySort": unmodelled.PRIORITY_SORT,

@@ -22,8 +22,6 @@ from descheduler.placement.shadow.node_masks import BoolMask, TaintSets, hard_ta
 from descheduler.placement.shadow.placement_class import PlacementClass, honoured_tolerations
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 
-__all__ = ["ROW", "TaintToleration", "TaintTolerationScore", "taint_text"]
-
 
 class _TaintReason(ObstacleReason):
     """Why a tainted node takes no pod."""

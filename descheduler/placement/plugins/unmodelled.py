@@ -15,17 +15,6 @@ from descheduler.placement.configuration.kube_scheduler.plugin_args import ArgsB
 from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin, own_node
 from descheduler.policy.shared_args import Args, WithoutEffect
 
-__all__ = [
-    "DEFAULT_BINDER",
-    "DEFAULT_PREEMPTION",
-    "DEFAULT_PRE_BIND",
-    "GANG_SCHEDULING",
-    "POD_GROUP_PODS_COUNT",
-    "PRIORITY_SORT",
-    "SCHEDULING_HINT",
-    "TOPOLOGY_PLACEMENT_GENERATOR",
-]
-
 _NO_PART = "It does not affect on which nodes a pod fits, so it is not modelled."
 
 

@@ -46,8 +46,6 @@ from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 from descheduler.policy.shared_args import Args
 
-__all__ = ["VolumeBinding", "VolumeBindingArgs", "VolumeBindingScore", "VolumeFault"]
-
 _FULL = 100
 
 

@@ -23,8 +23,6 @@ from descheduler.placement.framework.scheduling_plugin import About, SchedulingP
 from descheduler.placement.plugins.volumes.pod_claims import CLAIM_KINDS, ClaimInteractions, claims_of, not_found
 from descheduler.placement.shadow.shadow_cluster import NO_NODE, Cycle, ShadowCluster
 
-__all__ = ["ClaimUsers", "DiskUsers", "VolumeRestrictions"]
-
 _Disk: TypeAlias = tuple[str, tuple[str, ...]]
 """The kind of a disk, and which one it is."""
 

@@ -24,9 +24,6 @@ from descheduler.placement.plugins.volumes.pod_claims import CLAIM_KINDS, claims
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 
-__all__ = ["VolumeZone"]
-
-
 _CURRENT_KEYS = {
     "failure-domain.beta.kubernetes.io/zone": "topology.kubernetes.io/zone",
     "failure-domain.beta.kubernetes.io/region": "topology.kubernetes.io/region",

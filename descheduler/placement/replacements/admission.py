@@ -11,8 +11,6 @@ from descheduler.model.objects import UNBOUNDED, AdmittedRange, LimitRange
 from descheduler.model.pod import Pod
 from descheduler.model.requests import CPU, MEMORY, ResourceList, pod_limits
 
-__all__ = ["Admission", "FullQuota"]
-
 _RulesT = TypeVar("_RulesT", LimitRange, ResourceQuota)
 
 _ONE = 10**9
@@ -42,7 +40,6 @@ class Admission:
         self._quotas = _by_namespace(snapshot.quotas)
 
     def limit_ranges_of(self, namespace: str) -> list[LimitRange]:
-        """The limit ranges of a namespace."""
         return self._limit_ranges.get(namespace, [])
 
     def bar(self, pod: Pod, victim: Pod, priority_class: str) -> str:

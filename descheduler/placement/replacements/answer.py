@@ -15,20 +15,6 @@ from descheduler.model.groups.workloads import PodRevision, Workload
 from descheduler.model.pod import Pod
 from descheduler.model.text.numbers import whole_number
 
-__all__ = [
-    "BARE",
-    "ORDINARY_ENDING",
-    "Ending",
-    "Members",
-    "OwnerAnswer",
-    "OwnerEnd",
-    "Returns",
-    "Situation",
-    "is_living",
-    "not_created",
-    "ordinal_of",
-]
-
 _Found = TypeVar("_Found")
 
 

@@ -10,8 +10,6 @@ from descheduler.model.annotations import VPA_UPDATES_ANNOTATION
 from descheduler.model.groups.workloads import PodRevision, Workload
 from descheduler.model.pod import Pod
 
-__all__ = ["is_sized_by_autoscaler", "of_other_size"]
-
 _HASH = "controller-revision-hash"
 
 Revisions = Mapping[tuple[str, str], PodRevision]

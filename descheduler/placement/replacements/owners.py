@@ -25,8 +25,6 @@ from descheduler.placement.replacements.answer import (
 from descheduler.placement.replacements.controllers.stateful_set import wants_ordinal
 from descheduler.placement.replacements.controllers.table import CONTROLLERS, Controller
 
-__all__ = ["Owners", "why_unmovable"]
-
 _BY_NAME = {key.partition(".")[0]: key for key in reversed(tuple(CONTROLLERS))}
 """For owner references that do not state their `apiVersion`."""
 _UNREACHABLE = "node.kubernetes.io/unreachable"

@@ -29,8 +29,6 @@ from descheduler.placement.replacements.spec import (
     with_label_keys,
 )
 
-__all__ = ["Replacement", "ReplacementMaker", "Source"]
-
 Source = Literal["template", "live", "none"]
 
 _REVISION_HASH = "controller-revision-hash"

@@ -27,17 +27,6 @@ from descheduler.model.selection.labels import LabelSelector, Requirement
 from descheduler.model.selection.taints import Toleration
 from descheduler.placement.shadow.placement_class import PER_POD_LABELS
 
-__all__ = [
-    "NO_DEFAULTS",
-    "Defaults",
-    "MergedSpec",
-    "for_node",
-    "label_keys",
-    "merge_specs",
-    "replacement_labels",
-    "with_label_keys",
-]
-
 _KEPT = PER_POD_LABELS | {"controller-revision-hash", "pod-template-hash", "pod-template-generation"}
 """Labels that controllers add to what their template says."""
 

@@ -23,8 +23,6 @@ from descheduler.placement.configuration.kube_scheduler.plugin_args import Plugi
 from descheduler.placement.schedulers.row import SchedulerRow
 from descheduler.placement.schedulers.table import KUBE_SCHEDULER, SCHEDULERS
 
-__all__ = ["load_configuration", "read_configuration", "release_problem", "with_profiles_for", "with_releases"]
-
 _NO_RELEASES: Mapping[str, str] = {}
 
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from descheduler.placement.configuration.kube_scheduler.plugin_args import PluginSettings
     from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 
-__all__ = ["KOORD_KUBE_VERSION", "KOORD_SCHEDULER", "MANIFEST", "ROW", "koord_profile"]
-
 KOORD_SCHEDULER = "koord-scheduler"
 """The scheduler of Koordinator, as pods name it."""
 KOORD_KUBE_VERSION = KubeVersion.parse("1.35")

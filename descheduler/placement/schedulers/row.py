@@ -18,8 +18,6 @@ if TYPE_CHECKING:  # the table is read where a policy is checked, which imports 
     from descheduler.placement.framework.scheduler_model import SchedulerModel
     from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
-__all__ = ["SchedulerRow"]
-
 Read = Callable[
     [Document, KubeVersion, "Mapping[str, PluginSettings]", Mapping[str, KubeVersion]], "SchedulerConfiguration"
 ]

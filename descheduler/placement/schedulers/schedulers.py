@@ -20,8 +20,6 @@ from descheduler.placement.schedulers.row import SchedulerRow
 from descheduler.placement.schedulers.table import SCHEDULERS
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
-__all__ = ["Schedulers"]
-
 _RESOURCES = "NodeResourcesFit"
 
 

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerConfiguration
     from descheduler.placement.configuration.kube_scheduler.plugin_args import PluginSettings
 
-__all__ = ["ALWAYS_ASSUMED", "ASSUMED", "KUBE_SCHEDULER", "SCHEDULERS"]
-
 
 def _read(
     document: Document,

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from descheduler.placement.framework.scheduler_model import SchedulerModel
     from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
-__all__ = ["ROW", "VOLCANO"]
-
 VOLCANO = "volcano"
 """The scheduler of Volcano, as pods name it."""
 

@@ -12,19 +12,6 @@ import msgspec
 from descheduler.model.pod import Pod, PodSpec
 from descheduler.placement.shadow.roles import implements
 
-__all__ = [
-    "Change",
-    "Changes",
-    "ChoosyFollower",
-    "Entry",
-    "Follower",
-    "Followers",
-    "Taking",
-    "Tells",
-    "WhatIf",
-    "concern_of",
-]
-
 
 class _Ledger(Protocol):
     """The methods of a ledger that an entry needs."""

@@ -19,8 +19,6 @@ from descheduler.model.selection.labels import Requirement
 from descheduler.model.selection.taints import NO_EXECUTE, NO_SCHEDULE, Taint, Tolerance, Toleration
 from descheduler.placement.shadow.tally.label_columns import LabelColumns
 
-__all__ = ["BoolMask", "NodeMasks", "NodeTerms", "TaintSets", "hard_taints"]
-
 _NAME = "metadata.name"
 
 BoolMask = NDArray[np.bool_]

@@ -18,20 +18,6 @@ from descheduler.model.pod import Pod, PodSpec
 from descheduler.model.requests import CPU, EPHEMERAL_STORAGE, MEMORY, PODS, ResourceList, ceil_amount
 from descheduler.placement.shadow.node_masks import NodeMasks
 
-__all__ = [
-    "CPU_ROW",
-    "EPHEMERAL_ROW",
-    "MEMORY_ROW",
-    "PODS_ROW",
-    "Demand",
-    "LabelColumn",
-    "NodeTable",
-    "PodDemands",
-    "SomeNodes",
-    "is_counted",
-    "is_exact_amount",
-]
-
 CPU_ROW, MEMORY_ROW, PODS_ROW, EPHEMERAL_ROW = range(4)
 
 _MOST = 2**61
@@ -257,7 +243,6 @@ class NodeTable:
         return self._num_forgotten + len(self._changed)
 
     def everywhere(self) -> SomeNodes:
-        """All nodes."""
         return SomeNodes(self, self._everywhere)
 
     def changed_since(self, num_changes: int) -> SomeNodes | None:
@@ -286,7 +271,6 @@ class NodeTable:
         return is_changed.nonzero()[0]
 
     def label(self, key: str) -> LabelColumn:
-        """The column of a label key."""
         known = self._labels.get(key)
         if known is None:
             known = self._labels[key] = _label_column(node.labels.get(key) for node in self.nodes)

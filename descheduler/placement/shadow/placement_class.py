@@ -21,8 +21,6 @@ from descheduler.model.selection.labels import LabelSelector
 from descheduler.model.selection.taints import Toleration
 from descheduler.placement.shadow.node_table import Demand
 
-__all__ = ["PER_POD_LABELS", "Mark", "PlacementClass", "PlacementForms", "class_key", "honoured_tolerations"]
-
 _GATE = "TaintTolerationComparisonOperators"
 
 

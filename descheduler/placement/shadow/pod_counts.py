@@ -7,8 +7,6 @@ from descheduler.placement.shadow.follower import CountingFollower
 from descheduler.placement.shadow.shadow_cluster import NO_NODE, ShadowCluster
 from descheduler.placement.shadow.tally.pod_tally import FoundPods, PodQuery, PodSum, PodTally
 
-__all__ = ["PodCounts"]
-
 
 class PodCounts(CountingFollower):
     """Follower that answers how many placed pods a query finds on each node. Pods on unknown nodes are left out."""

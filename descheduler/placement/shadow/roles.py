@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TypeGuard, TypeVar, cast
 
-__all__ = ["OfManyKinds", "implements", "those_of"]
-
 RoleType = TypeVar("RoleType")
 _ANSWERS: dict[tuple[type, object], bool] = {}
 

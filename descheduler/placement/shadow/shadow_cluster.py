@@ -36,17 +36,6 @@ from descheduler.placement.shadow.node_table import Demand, NodeTable, PodDemand
 from descheduler.placement.shadow.placement_class import Mark, PlacementClass, class_key
 from descheduler.placement.shadow.views import SeenPod, Tell, Views
 
-__all__ = [
-    "NO_NODE",
-    "Company",
-    "Cycle",
-    "Ledger",
-    "Placed",
-    "ShadowCluster",
-    "Takings",
-    "taken_from",
-]
-
 _AS_IT_IS: AbstractContextManager[None] = nullcontext()
 _TABLE = "table"
 NO_NODE = -1

@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.node_table import NodeTable
 
-__all__ = ["Domains", "Topology"]
-
 _ABSENT = ""
 """Stands for the keys that no node has; a label's key is never empty."""
 
@@ -57,7 +55,6 @@ class Topology:
         self._keys = frozenset(key for node in table.nodes for key in node.labels)
 
     def domains(self, key: str) -> Domains:
-        """The domains of `key`."""
         known = self._domains.get(key)
         if known is None:
             # Tenants may name any number of keys that no node has: all of these have the same, empty domains.

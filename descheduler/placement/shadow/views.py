@@ -13,8 +13,6 @@ from typing import NamedTuple
 
 from descheduler.model.pod import Pod
 
-__all__ = ["SeenPod", "Tell", "Views"]
-
 
 class SeenPod(NamedTuple):
     """A pod on a node, where a scheduler counts it although it is none of the cluster's, or does not; see Cycle."""

@@ -15,18 +15,6 @@ from descheduler.placement.volcano.resources import NOTHING, added, fits, total_
 from descheduler.placement.volcano.session import Session, Statement
 from descheduler.placement.volcano.tiers import OPEN, UNSCHEDULABLE
 
-__all__ = [
-    "FailedNodes",
-    "curable_nodes",
-    "enqueue",
-    "may_suffice",
-    "nodes_in_order",
-    "preempt",
-    "reclaim",
-    "victims_in_order",
-    "victims_on",
-]
-
 
 def enqueue(session: Session) -> None:
     """A job without least resources is admitted at once, any other by the votes of the plugins."""

@@ -30,8 +30,6 @@ from descheduler.placement.volcano.resources import NOTHING, Amounts, added, who
 from descheduler.placement.volcano.session import Session
 from descheduler.placement.volcano.tiers import DecidingPlugin
 
-__all__ = ["VolcanoInterplay", "barred", "gang_shortage", "job_barrier"]
-
 _QUEUE, _MINIMUM = "queue", "minMember"
 _PREDICATES = "predicates"
 _SCHEDULER, _ENQUEUE, _GANG = "volcano", "enqueue", "gang"

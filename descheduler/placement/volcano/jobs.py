@@ -29,8 +29,6 @@ from descheduler.placement.volcano.resources import (
     total_of,
 )
 
-__all__ = ["Job", "Phase", "Queue", "Status", "Task", "status_of"]
-
 FoundType = TypeVar("FoundType")
 _DOMAIN = "volcano.sh/"
 _ROLE, _PRIORITY = f"{_DOMAIN}task-spec", f"{_DOMAIN}task-priority"

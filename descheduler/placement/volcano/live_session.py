@@ -17,8 +17,6 @@ from descheduler.placement.volcano.actions import enqueue, preempt, reclaim
 from descheduler.placement.volcano.jobs import Job, Phase, Status, Task, status_of
 from descheduler.placement.volcano.session import Session, VolcanoPlugin
 
-__all__ = ["AskedTask", "LiveSession", "job_id_of"]
-
 _NAME = "volcano"
 _OF_JOBS = frozenset(
     {

@@ -13,8 +13,6 @@ from descheduler.placement.shadow.node_table import NodeTable
 from descheduler.placement.volcano.jobs import Status, Task
 from descheduler.placement.volcano.resources import QUANTUM, Amounts, amounts_of, named, total_of
 
-__all__ = ["Nodes"]
-
 _Columns = NDArray[np.float64]
 
 

@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Generic, Protocol, TypeVar
 
-__all__ = ["Choices", "FirstChoices", "Heap"]
-
 T = TypeVar("T")
 
 
@@ -71,13 +69,10 @@ class FirstChoices:
     """The first of all, in the order given: by name."""
 
     def index(self, number: int) -> int:
-        """0."""
         return 0
 
     def shuffled(self, items: Iterable[T]) -> list[T]:
-        """As they are."""
         return list(items)
 
     def raced(self, items: Iterable[T]) -> list[T]:
-        """As they are."""
         return list(items)

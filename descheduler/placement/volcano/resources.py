@@ -12,25 +12,6 @@ from descheduler.model.quantity import ceil_milli, ceil_value
 from descheduler.model.requests import CPU, MEMORY, PODS, ResourceList
 from descheduler.placement.shadow.node_table import is_counted
 
-__all__ = [
-    "NOTHING",
-    "QUANTUM",
-    "Amounts",
-    "added",
-    "amounts_of",
-    "exceeded_part",
-    "fits",
-    "fits_strictly",
-    "is_nothing",
-    "least",
-    "most",
-    "named",
-    "share",
-    "subtracted",
-    "total_of",
-    "whole_units",
-]
-
 Amounts: TypeAlias = Mapping[str, float]
 """Resource name → amount."""
 QUANTUM = 0.1

@@ -31,8 +31,6 @@ from descheduler.placement.volcano.resources import QUANTUM
 from descheduler.placement.volcano.session import Session
 from descheduler.placement.volcano.tiers import OPEN
 
-__all__ = ["VolcanoScheduler"]
-
 _NAME = "volcano"
 _ROOM = "allocate"
 """The action that compares what nodes have with what tasks ask for; no plugin does."""

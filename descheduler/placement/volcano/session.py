@@ -22,8 +22,6 @@ from descheduler.placement.volcano.nodes import Nodes
 from descheduler.placement.volcano.order import Choices, FirstChoices
 from descheduler.placement.volcano.tiers import Callbacks, NodeCodes, OpenPlugin, Tiers
 
-__all__ = ["Eviction", "Session", "Statement", "VolcanoPlugin"]
-
 KeptType = TypeVar("KeptType")
 
 

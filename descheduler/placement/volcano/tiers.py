@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,22 +12,6 @@ from numpy.typing import NDArray
 from descheduler.placement.configuration.volcano import PluginOption
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.volcano.jobs import Job, Queue, Task
-
-__all__ = [
-    "ABSTAIN",
-    "OPEN",
-    "PERMIT",
-    "REJECT",
-    "UNRESOLVABLE",
-    "UNSCHEDULABLE",
-    "Callbacks",
-    "DecidingPlugin",
-    "NodeCodes",
-    "OpenPlugin",
-    "Tiers",
-    "Victims",
-    "as_before",
-]
 
 PERMIT, ABSTAIN, REJECT = 1, 0, -1
 OPEN, UNSCHEDULABLE, UNRESOLVABLE = 0, 2, 3
@@ -42,11 +26,8 @@ class Victims(NamedTuple):
     vote: int = PERMIT
 
 
-class AskForVictims(Protocol):
-    """A victim function."""
-
-    def __call__(self, initiator: Task, candidates: Sequence[Task]) -> Victims:
-        """Which of `candidates` may go for `initiator`."""
+AskForVictims: TypeAlias = Callable[[Task, Sequence[Task]], Victims]
+"""Which of the tasks, the candidates, may go for the first one."""
 
 
 @dataclass(frozen=True, slots=True)

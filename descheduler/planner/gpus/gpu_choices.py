@@ -10,8 +10,6 @@ from descheduler.optimizer.arrays import Bools, Ints
 from descheduler.optimizer.parts import UNLIMITED, Parts
 from descheduler.placement.framework.node_parts import ALL_PARTS, FreePart, PartNeed
 
-__all__ = ["NUM_GPU_RESOURCES", "Choice", "GpuChoices"]
-
 NUM_GPU_RESOURCES = 2
 """Percent of the cores and percent of the memory of one GPU, which come last among the resources."""
 

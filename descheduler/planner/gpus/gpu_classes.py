@@ -12,8 +12,6 @@ from descheduler.optimizer.arrays import Ints
 from descheduler.placement.framework.node_parts import ALL_PARTS, PartNeed
 from descheduler.placement.landings.openings import Openings
 
-__all__ = ["GpuClasses", "gpu_classes"]
-
 _MOST_CPU_SIZES = 8
 
 

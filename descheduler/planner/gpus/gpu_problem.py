@@ -16,8 +16,6 @@ from descheduler.placement.landings.openings import Openings
 from descheduler.planner.gpus.gpu_choices import Choice, GpuChoices
 from descheduler.planner.problem.cluster_problem import ClusterProblem
 
-__all__ = ["GpuProblem", "units_of", "with_gpus"]
-
 _LARGE, _LARGE_UNIT = 2**30, 2**20
 """Bytes are counted in MiB, so that no node has as much as `UNLIMITED`."""
 

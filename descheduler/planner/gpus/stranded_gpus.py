@@ -12,8 +12,6 @@ from descheduler.placement.framework.node_parts import FreePart
 from descheduler.placement.landings.openings import Openings
 from descheduler.planner.gpus.gpu_classes import GpuClasses
 
-__all__ = ["StrandedGpus"]
-
 _Known = tuple[object, bytes]
 
 

@@ -8,8 +8,6 @@ from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted
 from descheduler.placement.landings.openings import Openings
 
-__all__ = ["Uncounted"]
-
 
 class Uncounted:
     """Such pods, each with the reason; `placed` ones stay where they are."""

@@ -7,8 +7,6 @@ from collections.abc import Callable, Hashable, Sequence
 from descheduler.optimizer.arrays import PENDING
 from descheduler.optimizer.order.waves import Reassignment
 
-__all__ = ["connected_moves"]
-
 
 def connected_moves(
     moves: Sequence[Reassignment], *, serves_others: Callable[[Reassignment], bool]

@@ -10,8 +10,6 @@ from descheduler.model.text.counted import counted
 from descheduler.optimizer.order.waves import WaveState
 from descheduler.planner.problem.cluster_problem import ClusterProblem
 
-__all__ = ["MoveWaves"]
-
 
 class MoveWaves:
     """The waves of moves over `cluster` in the order in which they are granted, from the number `first`.

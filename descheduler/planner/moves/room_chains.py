@@ -10,8 +10,6 @@ from descheduler.optimizer.arrays import PENDING, Ints
 from descheduler.optimizer.order.waves import Reassignment
 from descheduler.optimizer.problem import Problem
 
-__all__ = ["room_chains"]
-
 
 def room_chains(
     problem: Problem, moves: Sequence[Reassignment], gang_of: Callable[[int], Hashable | None]

@@ -10,8 +10,6 @@ from descheduler.optimizer.arrays import PENDING, Ints
 from descheduler.optimizer.order.waves import Reassignment
 from descheduler.optimizer.problem import Problem
 
-__all__ = ["held_after"]
-
 
 def held_after(
     problem: Problem, moves: Sequence[Reassignment], nodes: Sequence[str]

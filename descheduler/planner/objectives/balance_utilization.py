@@ -30,8 +30,6 @@ from descheduler.planner.utilization.node_utilization import NodeUtilization
 from descheduler.planner.utilization.targets import UsageTargets
 from descheduler.planner.utilization.usage import RequestsAsUsage, UsageMeasure
 
-__all__ = ["BalanceUtilizationObjective"]
-
 _MOST_EXAMINED, _MOST_NAMED = 20, 3
 """Nodes that are examined for pods that keep them over their target, and those that are named."""
 

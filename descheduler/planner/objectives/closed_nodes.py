@@ -11,8 +11,6 @@ from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.planner.objective_args import DrainNodesArgs
 from descheduler.planner.objectives.drained_nodes import selected_nodes
 
-__all__ = ["ClosedNodes"]
-
 _MOST_NAMED = 3
 """Nodes that one sentence names."""
 

@@ -21,8 +21,6 @@ from descheduler.plan.goals import BlockedNode
 from descheduler.plan.moves import PodIdentity
 from descheduler.planner.problem.cluster_problem import ClusterProblem
 
-__all__ = ["AskTogether", "ClusterObjective", "Part"]
-
 AskTogether = Callable[[Sequence[Pod]], tuple[Pod | None, Verdict, bool]]
 """What tells, on trial, whether pods may leave together: the first that is refused beside the others, why, and whether
 that is so in all orders. It names no pod where all are accepted, or refused as a whole."""

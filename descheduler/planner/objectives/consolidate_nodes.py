@@ -34,8 +34,6 @@ from descheduler.planner.utilization.targets import UsageTargets
 from descheduler.planner.utilization.usage import RequestsAsUsage
 from descheduler.policy.shared_args import compile_selector
 
-__all__ = ["ConsolidateNodesObjective"]
-
 _SCHEDULED_SHARE = 0.8
 """Of the limits, where the scheduler's choice is known: targets of other plans are only wishes then."""
 _CHOOSE_HINT = "the plan can choose the nodes (chooseNodes: true)"

@@ -18,8 +18,6 @@ from descheduler.planner.problem.cluster_problem import ClusterProblem
 from descheduler.planner.utilization.targets import NO_CEILING
 from descheduler.policy.shared_args import Namespaces, compile_selector
 
-__all__ = ["DeferredResizesObjective"]
-
 _ALL_OF_IT = {"cpu": 100.0, "memory": 100.0}
 """What can be resized in place. The scheduler counts what such a pod asks for, so that its node is over this."""
 

@@ -28,8 +28,6 @@ from descheduler.planner.objectives.consolidate_nodes import ConsolidateNodesObj
 from descheduler.planner.objectives.drained_nodes import named_nodes, selected_nodes, unmatched_text
 from descheduler.planner.problem.cluster_problem import ClusterProblem
 
-__all__ = ["DrainNodesObjective"]
-
 _MOST_NAMED = 10
 """Nodes of which the goal says why they cannot be drained."""
 _UNKNOWN_CAUSE = "no plan found drains it"

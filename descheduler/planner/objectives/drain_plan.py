@@ -10,8 +10,6 @@ from descheduler.optimizer.objectives.consolidate_nodes import ConsolidateNodesG
 from descheduler.optimizer.order.waves import Reassignment
 from descheduler.optimizer.solving import Solution
 
-__all__ = ["with_drains"]
-
 
 def with_drains(plan: Solution, drains: Sequence[Drain], goal: ConsolidateNodesGoal, budget: Budget) -> Solution:
     """`plan` with `drains` in place of its own moves; what these took of `budget` is added to what it took."""

@@ -18,8 +18,6 @@ from descheduler.planner.objective_args import DrainNodesArgs
 from descheduler.policy.plugin import ArgsProblem, ReadSchedulerFile, SchedulerFile
 from descheduler.policy.shared_args import compile_selector
 
-__all__ = ["NamedNode", "cordoned_nodes", "file_problems", "named_nodes", "selected_nodes", "unmatched_text"]
-
 _AS_PRINTED = "node/"
 """What `kubectl get nodes -o name` puts before each name."""
 

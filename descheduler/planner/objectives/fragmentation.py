@@ -12,8 +12,6 @@ from descheduler.planner.moves.connected_moves import connected_moves
 from descheduler.planner.objectives.cluster_objective import ClusterObjective, Part
 from descheduler.planner.problem.cluster_problem import ClusterProblem
 
-__all__ = ["Fragmentation"]
-
 
 class Fragmentation(ClusterObjective):
     """Units that are free and that pods cannot use: the mean over the sizes that pods request.

@@ -32,8 +32,6 @@ from descheduler.planner.objectives.room_obstacles import RoomObstacles
 from descheduler.planner.objectives.selected_pods import SelectedPods
 from descheduler.planner.problem.cluster_problem import ClusterProblem
 
-__all__ = ["MakeRoomObjective"]
-
 _MOST_NAMED = 3
 """Pending pods up to which it is said which node takes each."""
 

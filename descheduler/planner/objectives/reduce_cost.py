@@ -22,8 +22,6 @@ from descheduler.planner.objectives.cluster_objective import ClusterObjective, P
 from descheduler.planner.problem.cluster_problem import ClusterProblem
 from descheduler.planner.problem.node_costs import NodeCosts, cost_text, in_policy_units
 
-__all__ = ["ReduceCostObjective"]
-
 _CHARGED = ("cpu", "memory")
 """A pod costs the mean of its shares of these, times what its node costs."""
 _MILLIONTHS = 1000

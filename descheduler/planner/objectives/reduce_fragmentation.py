@@ -17,8 +17,6 @@ from descheduler.planner.objectives.fragmentation import Fragmentation
 from descheduler.planner.problem.cluster_problem import ClusterProblem
 from descheduler.planner.problem.pod_sizes import sizes_of
 
-__all__ = ["ReduceFragmentationObjective"]
-
 
 class ReduceFragmentationObjective(Fragmentation):
     """What is free of a resource on `nodes` and that pods cannot use."""

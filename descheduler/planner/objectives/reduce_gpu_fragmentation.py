@@ -16,8 +16,6 @@ from descheduler.planner.objective_args import CLAIMED_DEVICES, ReduceFragmentat
 from descheduler.planner.objectives.fragmentation import Fragmentation
 from descheduler.planner.problem.cluster_problem import ClusterProblem
 
-__all__ = ["ReduceGpuFragmentationObjective"]
-
 _PACKING_HINT = "DeviceShare that scores with MostAllocated prefers GPUs that are in use (schedulerConfigFile)"
 _WHOLE_GPU = 100
 _NO_GPUS = "no node has a Device with GPUs (devices.scheduling.koordinator.sh)"

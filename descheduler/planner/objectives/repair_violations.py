@@ -24,8 +24,6 @@ from descheduler.planner.objectives.cluster_objective import ClusterObjective, P
 from descheduler.planner.objectives.selections import StrategySelections
 from descheduler.planner.problem.cluster_problem import ClusterProblem
 
-__all__ = ["RepairViolationsObjective"]
-
 
 class RepairViolationsObjective(ClusterObjective):
     """What the strategies select on `nodes`, solved together: a pod that several of them select counts once."""

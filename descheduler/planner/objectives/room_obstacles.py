@@ -15,8 +15,6 @@ from descheduler.optimizer.arrays import Ints
 from descheduler.plan.moves import identity_of
 from descheduler.planner.problem.disposable_pods import disposable_pods
 
-__all__ = ["RoomObstacles"]
-
 _MOST_EXAMINED = 5
 """Of the nodes with the least short, so many are looked at for pods that the scheduler would place there again."""
 

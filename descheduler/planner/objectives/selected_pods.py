@@ -10,8 +10,6 @@ from descheduler.plan.moves import identity_of
 from descheduler.planner.objective_args import PENDING_PODS, MakeRoomArgs
 from descheduler.policy.shared_args import Namespaces, compile_selector
 
-__all__ = ["SelectedPods"]
-
 _MOST_NAMED = 3
 """Names of `for` up to which it is said why each is not selected."""
 

@@ -22,8 +22,6 @@ from descheduler.plan.moves import PodIdentity, identity_of
 from descheduler.strategies.framework import BalancePlugin, judges_pods_alone
 from descheduler.strategies.proposals import propose
 
-__all__ = ["CandidatesByStrategy", "StrategySelections"]
-
 
 class CandidatesByStrategy:
     """What each strategy selects: candidates by the name of the strategy. Pods that have finished are left out."""

@@ -26,8 +26,6 @@ from descheduler.planner.objectives.reduce_fragmentation import ReduceFragmentat
 from descheduler.planner.objectives.reduce_gpu_fragmentation import ReduceGpuFragmentationObjective
 from descheduler.planner.objectives.repair_violations import RepairViolationsObjective
 
-__all__ = ["OBJECTIVES", "objective_of"]
-
 
 def _fragmentation(args: ReduceFragmentationArgs, handle: StrategyHandle, nodes: Sequence[Node]) -> ClusterObjective:
     is_by_part = args.resource in (SHARED_GPUS, CLAIMED_DEVICES)

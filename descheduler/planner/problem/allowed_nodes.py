@@ -18,8 +18,6 @@ from descheduler.placement.framework.scheduling_plugin import Compares
 from descheduler.placement.landings.openings import Openings, OpenNodes
 from descheduler.planner.problem.anti_affinity_rules import terms_against_own_kind
 
-__all__ = ["AllowedNodes", "AskingOrder", "OpenRows", "PodRows"]
-
 
 @dataclass(frozen=True, slots=True)
 class AskingOrder:

@@ -12,8 +12,6 @@ from descheduler.model.selection.affinity import PodAffinityTerm
 from descheduler.optimizer.arrays import Ints
 from descheduler.optimizer.rules import AtMost
 
-__all__ = ["anti_affinity_rules", "terms_against_own_kind"]
-
 
 def anti_affinity_rules(pods: Sequence[Pod], nodes: Sequence[Node]) -> list[AtMost]:
     """One rule a topology key, over `pods` and `nodes` by their places in these.

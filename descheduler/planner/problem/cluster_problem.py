@@ -29,8 +29,6 @@ from descheduler.planner.problem.move_limits import move_limits
 from descheduler.planner.problem.pod_needs import needs_of
 from descheduler.planner.problem.spread_rules import spread_rules
 
-__all__ = ["ClusterProblem", "EverOpen", "cluster_problem"]
-
 
 class EverOpen(NamedTuple):
     """The nodes that may ever be open to pods, as `pod_class` and `allowed` of a problem have those that are now."""

@@ -18,8 +18,6 @@ from descheduler.plan.moves import identity_of
 from descheduler.planner.problem.cluster_problem import ClusterProblem
 from descheduler.policy.shared_args import compile_selector
 
-__all__ = ["NOWHERE", "disposable_pods", "with_nowhere"]
-
 NOWHERE = ""
 """The name of the node that stands for none."""
 _AMPLE = 100

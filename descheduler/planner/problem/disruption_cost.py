@@ -17,8 +17,6 @@ from descheduler.optimizer.problem import Problem
 from descheduler.planner.args import TIE_BREAKS, DisruptionCost
 from descheduler.strategies.shared.pods import age_seconds
 
-__all__ = ["ORDINARY", "cost_of_cheapest", "disruption_costs", "most_of_ties"]
-
 ORDINARY = 1000
 """The cost of an ordinary eviction."""
 

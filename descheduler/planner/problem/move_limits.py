@@ -10,8 +10,6 @@ from descheduler.eviction.request_check import Allowance
 from descheduler.model.pod import Pod
 from descheduler.optimizer.rules import MoveLimit
 
-__all__ = ["move_limits"]
-
 
 def move_limits(pods: Sequence[Pod], num_placed: int, allowances: Iterable[Allowance]) -> list[MoveLimit]:
     """A rule for each of `allowances`.

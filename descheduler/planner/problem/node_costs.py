@@ -8,8 +8,6 @@ from descheduler.model.node import Node
 from descheduler.model.text.counted import counted, first_names
 from descheduler.planner.objective_args import MOST_NODE_COST, NodeCost
 
-__all__ = ["NodeCosts", "cost_text", "in_policy_units"]
-
 _THOUSANDTHS = 1000
 _MOST_NAMED = 5
 

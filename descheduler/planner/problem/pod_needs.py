@@ -10,8 +10,6 @@ from descheduler.model.pod import Pod
 from descheduler.optimizer.arrays import Ints
 from descheduler.placement.landings.openings import Openings
 
-__all__ = ["needs_of"]
-
 
 def needs_of(pods: Sequence[Pod], openings: Openings) -> Ints:
     """int64[P, R], in the order and the units of `openings.resources`.

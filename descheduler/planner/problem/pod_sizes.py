@@ -12,8 +12,6 @@ from descheduler.optimizer.arrays import Ints
 from descheduler.placement.landings.openings import Openings
 from descheduler.planner.problem.pod_needs import needs_of
 
-__all__ = ["PodSizes", "sizes_of"]
-
 _MOST_SIZES = 8
 
 

@@ -13,8 +13,6 @@ from descheduler.optimizer.rules import MaxSkew
 from descheduler.placement.framework.extension_points import SpreadConstraint
 from descheduler.placement.landings.openings import Openings
 
-__all__ = ["spread_rules"]
-
 
 class _Group:
     """The pods that one constraint counts, by number: `members`, of which only some are `stating` it.

@@ -22,8 +22,6 @@ from descheduler.planner.objectives.closed_nodes import ClosedNodes
 from descheduler.planner.objectives.cluster_objective import ClusterObjective
 from descheduler.planner.problem.cluster_problem import ClusterProblem
 
-__all__ = ["DEPENDS_ON_ORDER", "Asking", "Leaving", "MovesTogether"]
-
 DEPENDS_ON_ORDER = (Reason.NO_LANDING, Reason.RETURNS_TO_SOURCE)
 """Refusals of a bundle's pod that may be granted where it is asked for earlier: it has more nodes with room then."""
 

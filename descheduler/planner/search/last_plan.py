@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-__all__ = ["PlannedTargets", "read_targets", "written_targets"]
-
 PlannedTargets = Mapping[str, str]
 """UID of a pod → the node that a plan has it on."""
 

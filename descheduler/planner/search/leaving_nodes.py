@@ -18,8 +18,6 @@ from descheduler.planner.objectives.closed_nodes import ClosedNodes
 from descheduler.planner.problem.cluster_problem import ClusterProblem
 from descheduler.planner.search.asking import DEPENDS_ON_ORDER, Asking, Leaving, MovesTogether
 
-__all__ = ["LeavingNodes", "LeavingTogether"]
-
 _MOST_ORDERS, _FEW_PODS = 24, 4
 """So many orders are tried where the scheduler chooses the nodes, which are all of so many pods."""
 _MOST_ASKED = 300

@@ -32,8 +32,6 @@ from descheduler.planner.search.refusals import Refusals
 from descheduler.planner.search.stopping_limits import StoppingLimits, stopping_limits
 from descheduler.planner.search.trials import PlanOver, Trial, Trials
 
-__all__ = ["PlanSearch"]
-
 _State = Callable[[ClusterProblem], tuple[Problem, Objective] | None]
 
 _PODS_A_UNIT, _TIMES_LONGER = 1000, 2.0

@@ -13,8 +13,6 @@ from descheduler.planner.objectives.cluster_objective import ClusterObjective
 from descheduler.planner.problem.cluster_problem import ClusterProblem
 from descheduler.planner.search.trials import Trial
 
-__all__ = ["Refusals"]
-
 _MOST_REFUSALS_OF_CHAINS, _MOST_REFUSALS_AS_SCHEDULED = 2, 3
 """After so many a pod stays, of a chain, or where the plan counts with the scheduler's choice of nodes."""
 _MOST_REFUSED_NODES = 2

@@ -14,8 +14,6 @@ from descheduler.optimizer.arrays import PENDING, Ints
 from descheduler.optimizer.problem import Problem
 from descheduler.optimizer.rules import MoveLimit
 
-__all__ = ["StoppingLimits", "stopping_limits", "used_up"]
-
 _RunLimit = re.compile(r"\((\d+)\)$")
 _MOST_NAMED = 2
 """Limits of one kind that are named, such as budgets."""

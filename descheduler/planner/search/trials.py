@@ -26,8 +26,6 @@ from descheduler.planner.search.asking import Asking, MovesTogether
 from descheduler.planner.search.last_plan import PlannedTargets
 from descheduler.planner.search.leaving_nodes import LeavingNodes, LeavingTogether
 
-__all__ = ["Trial", "Trials"]
-
 _FEWEST_ORDERS, _MOST_ORDERS, _ASKED_IN_ALL = 8, 100, 6000
 """In how many orders a plan is tried out, as many as ask for that many groups in all."""
 _WORK_OF_ASKING = 3e-3

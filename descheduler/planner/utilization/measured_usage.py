@@ -25,8 +25,6 @@ from descheduler.strategies.low_node_load.node_load import measure
 from descheduler.strategies.low_node_load.pools import pools_of
 from descheduler.strategies.node_utilization.usage import MetricsServerUsage
 
-__all__ = ["MeasuredUsage", "measured_usage"]
-
 _UsageOfPod: TypeAlias = Callable[[Pod], Mapping[str, int] | None]
 
 

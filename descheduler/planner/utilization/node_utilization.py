@@ -6,8 +6,6 @@ from collections.abc import Sequence
 
 from descheduler.optimizer.arrays import Ints
 
-__all__ = ["NodeUtilization"]
-
 
 class NodeUtilization:
     """Amounts of `resources` of one node, taken and allocatable: int64[R] each, cpu in milli, all else in units."""

@@ -12,8 +12,6 @@ from descheduler.planner.utilization.node_utilization import NodeUtilization
 from descheduler.strategies.node_utilization.thresholds import average_percent, shifted_percent
 from descheduler.strategies.node_utilization.usage import noun_of
 
-__all__ = ["NO_CEILING", "UsageTargets"]
-
 NO_CEILING = 2**60
 """The ceiling of a resource without a target."""
 

@@ -12,8 +12,6 @@ from descheduler.planner.problem.cluster_problem import ClusterProblem
 from descheduler.planner.utilization.node_utilization import NodeUtilization
 from descheduler.planner.utilization.targets import UsageTargets
 
-__all__ = ["RequestsAsUsage", "UsageMeasure"]
-
 
 class UsageMeasure(Protocol):
     """What nodes and pods use, one pod at a time and as arrays."""

@@ -27,8 +27,6 @@ from descheduler.policy.plugin import Registry
 from descheduler.policy.shared_args import Args, LabelSelectorArg, UIntOrPercent, compile_selector, one_of
 from descheduler.policy.types import COMPATIBILITIES, Policy
 
-__all__ = ["DeschedulerConfigurationSection", "read_descheduler_configuration"]
-
 _DEFAULT_PROFILE_NAME = "koord-descheduler"
 
 

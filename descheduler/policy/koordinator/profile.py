@@ -25,16 +25,6 @@ from descheduler.policy.priority_thresholds import threshold_of, too_high, with_
 from descheduler.policy.shared_args import Args, LabelSelectorArg, compile_selector
 from descheduler.policy.types import PluginConfig, Profile
 
-__all__ = [
-    "DEFAULT_PLUGINS",
-    "OWN_DEFAULTS",
-    "KoordinatorPluginSetSection",
-    "KoordinatorProfileSection",
-    "merge_plugin_set",
-    "read_profile",
-]
-
-
 POINTS: Mapping[str, frozenset[ExtensionPoint]] = {
     "deschedule": frozenset({"deschedule"}),
     "balance": frozenset({"balance"}),

@@ -25,9 +25,6 @@ from descheduler.policy.upstream.metrics_providers import (
 )
 from descheduler.policy.upstream.profile import ProfileSection, read_profile
 
-__all__ = ["DeschedulerPolicySection", "empty_policy", "policy_keys", "read_descheduler_policy"]
-
-
 _CONVERSION = "convert the strategies to profiles, see docs/how-to/from-upstream.md"
 _STRATEGIES = "strategies"
 

@@ -14,8 +14,6 @@ from descheduler.policy.checks import Checks
 from descheduler.policy.shared_args import Args, one_of
 from descheduler.policy.types import MetricsProvider, SecretReference
 
-__all__ = ["MetricsCollectorSection", "MetricsProviderSection", "read_providers", "url_problem"]
-
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
 _BAD_ESCAPE = re.compile(r"%(?![0-9a-fA-F]{2})")
 _BAD_HOST_ESCAPE = re.compile(r"%(?!25)[0-7]")

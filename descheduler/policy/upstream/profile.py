@@ -23,8 +23,6 @@ from descheduler.policy.priority_thresholds import threshold_of, too_high, with_
 from descheduler.policy.shared_args import Args
 from descheduler.policy.types import Compatibility, PluginConfig, Profile
 
-__all__ = ["POINTS", "PluginSetSection", "PluginsSection", "ProfileSection", "read_profile"]
-
 _EVICTOR = "DefaultEvictor"
 POINTS: Mapping[str, ExtensionPoint] = {
     "deschedule": "deschedule",

@@ -14,8 +14,6 @@ from descheduler.documents.problems import DocumentProblem
 from descheduler.model.text.printable import printable
 from descheduler.version import VERSION
 
-__all__ = ["FileFindings", "FindingsFormat", "findings_text"]
-
 FindingsFormat = Literal["json", "sarif", "junit"]
 """The forms besides lines of text."""
 

@@ -13,9 +13,6 @@ from descheduler.model.text.printable import printable
 from descheduler.report.outcome.document import EvictionResult, OutcomeDocument
 from descheduler.report.plan.document import BackgroundEviction, Plan, PlanMove, PlannedRefusal
 
-__all__ = ["CSV_HEADER", "csv_lines", "json_lines", "names"]
-
-
 _FORMULA = ("=", "+", "-", "@")
 CSV_HEADER = (
     *("decision", "namespace", "pod", "uid", "node", "target", "verdict"),

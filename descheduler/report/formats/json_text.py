@@ -9,8 +9,6 @@ import msgspec
 
 from descheduler.documents.fields import Fields
 
-__all__ = ["json_pieces", "json_text"]
-
 _PIECE_BYTES = 1 << 18
 
 

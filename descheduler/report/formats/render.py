@@ -16,8 +16,6 @@ from descheduler.report.plan.document import Plan
 from descheduler.report.simulation_document import Simulation
 from descheduler.report.tables.table_style import TableStyle
 
-__all__ = ["FlatFormat", "Format", "PictureFormat", "TabledDocument", "render"]
-
 Format = Literal["table", "wide", "json", "yaml"]
 """Formats that every document has."""
 PictureFormat = Literal["html", "markdown"]

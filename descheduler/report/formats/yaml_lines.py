@@ -12,8 +12,6 @@ import msgspec
 from descheduler.documents.fields import Fields
 from descheduler.documents.yaml_scalars import resolve_plain
 
-__all__ = ["yaml_lines"]
-
 _LONGEST_SIMPLE_KEY = 100
 """Parsers look 1,024 characters ahead for the colon of a key, escapes included; longer keys are marked as keys."""
 

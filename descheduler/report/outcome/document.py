@@ -15,17 +15,6 @@ from descheduler.report.plan.document import LandingTotals, Plan, Target
 from descheduler.report.plan.figures import Figures
 from descheduler.report.plan.goal import in_units
 
-__all__ = [
-    "EvictionResult",
-    "NotAttempted",
-    "OutcomeDocument",
-    "PluginResults",
-    "ReachedObjective",
-    "ResultKind",
-    "goal_text",
-    "reached_objectives",
-]
-
 ResultKind = Literal["evicted", "gone", "refused", "background", "failed", "not-attempted"]
 
 

@@ -29,8 +29,6 @@ from descheduler.report.plan.landings import landing_totals, target_of
 if TYPE_CHECKING:  # an outcome without landings must not pay for numpy
     from descheduler.placement.landings.landing import Landing
 
-__all__ = ["OutcomeDocument", "make_outcome", "plugin_results", "result_counts"]
-
 _KINDS: Mapping[str, ResultKind] = {kind: kind for kind in get_args(ResultKind)}
 
 

@@ -10,8 +10,6 @@ from descheduler.documents.fields import Fields
 from descheduler.model.text.amounts import rounded_percent
 from descheduler.plan.outcome import Outcome, OutcomeKind
 
-__all__ = ["Prediction", "Predictions", "hit_rate_text", "make_predictions", "prediction_of"]
-
 
 class Prediction(Enum):
     """How the expected node of one replacement compares with the node on which it was seen ready."""

@@ -22,17 +22,6 @@ from descheduler.report.outcome.making import plugin_results, result_counts
 from descheduler.report.outcome.predictions import Predictions, make_predictions
 from descheduler.version import VERSION
 
-__all__ = [
-    "MOST_RUNS",
-    "NOTHING_TAKEN_UP",
-    "STATUS_VERSION",
-    "RunSummary",
-    "StatusDocument",
-    "StatusError",
-    "TakenUp",
-    "make_summary",
-]
-
 STATUS_VERSION: Literal["descheduler.status/v1"] = "descheduler.status/v1"
 MOST_RUNS = 10
 """The latest runs are kept."""

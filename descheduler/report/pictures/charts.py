@@ -13,19 +13,6 @@ from descheduler.report.plan.figures import NUM_STEPS, Figures, GroupFigures, sh
 from descheduler.report.plan.goal import PlannedObjective
 from descheduler.report.plan.strips import Cell, histogram, node_cells
 
-__all__ = [
-    "Bar",
-    "GroupShares",
-    "Histogram",
-    "Strip",
-    "group_shares",
-    "histogram_of",
-    "level_of",
-    "search_of",
-    "strips_of",
-    "targets_of",
-]
-
 STRIP_HEIGHT = 44
 """Of 100 percent, in units of the drawing."""
 _STRIP_WIDTH = 1080.0

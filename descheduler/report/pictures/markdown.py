@@ -22,8 +22,6 @@ from descheduler.report.tables.simulation_table import DIFFERENCES_HEADER
 from descheduler.report.tables.summary import wave_text
 from descheduler.version import VERSION
 
-__all__ = ["command_lines", "escaped", "markdown_lines", "simulation_markdown", "table_lines"]
-
 _SPECIAL = re.compile(r"([\\`*_\[\]|~$]|^[#+-])")
 _LINK = re.compile(r":(?=//|[\w+-]+:)|(?<=\bwww)\.")
 """What makes a link of a bare URL, or a picture of `:name:`."""

@@ -29,8 +29,6 @@ from descheduler.report.tables.simulation_table import DIFFERENCES_HEADER
 from descheduler.report.tables.summary import wave_text
 from descheduler.version import VERSION
 
-__all__ = ["page_pieces", "simulation_pieces"]
-
 _MOST_MOVES = 8000
 """Of the cycles of all simulated policies that are embedded; each policy has its part of them."""
 _MOST_NODES = 8

@@ -19,18 +19,6 @@ from descheduler.report.nothing import why_nothing
 from descheduler.report.plan.document import Plan, PlanMove, PlannedRefusal, RefusalCount
 from descheduler.report.tables.summary import landing_summary, limit_texts, plan_headline, wave_text
 
-__all__ = [
-    "NotDone",
-    "Review",
-    "Wave",
-    "WorkloadReview",
-    "cluster_text",
-    "dump_flags",
-    "review_of",
-    "time_of",
-    "time_text",
-]
-
 _MOST_NAMED = 5
 _NO_BUDGET = "no budget"
 _UNCERTAIN = {

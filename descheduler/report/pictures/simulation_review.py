@@ -17,8 +17,6 @@ from descheduler.report.simulation_document import ClusterFigures, SimulatedMove
 from descheduler.report.tables.columns import TIE, Row
 from descheduler.report.tables.simulation_table import cycle_rows, difference_row, remaining_texts
 
-__all__ = ["CycleMoves", "PolicyReview", "Series", "SimulationReview", "simulation_review"]
-
 _WIDTH = 640.0
 _WIDEST_STEP = 48.0
 _COUNT_LEVEL = 6

@@ -22,24 +22,6 @@ LandingWord = Literal["lands", "lands_if", "likely", "unknown", "no"]
 ReturnsWord = Literal["at once", "when gone", "later", "on its own node", "not created", "owner ends"]
 """When and where the owner of an evicted pod creates the next one, or that it does not."""
 
-__all__ = [
-    "ApiAnswer",
-    "BackgroundEviction",
-    "LandingCause",
-    "LandingTotals",
-    "Plan",
-    "PlanMove",
-    "PlannedAllocation",
-    "PlannedLanding",
-    "PlannedRefusal",
-    "PluginFigures",
-    "ReachedLimit",
-    "RefusalCount",
-    "RefusedAlso",
-    "RepeatedRequest",
-    "Target",
-]
-
 
 class PlanMove(Fields, frozen=True):
     """A pod that leaves its node, once, in the order in which moves are decided.

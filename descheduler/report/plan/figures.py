@@ -12,20 +12,6 @@ from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.requests import CPU, MEMORY, PODS, ResourceList
 
-__all__ = [
-    "NUM_STEPS",
-    "Amounts",
-    "Balance",
-    "Figures",
-    "GroupFigures",
-    "NodeFigures",
-    "PodChange",
-    "TotalFigures",
-    "make_figures",
-    "shares_of",
-    "step_of",
-]
-
 _NANO_PER_UNIT = 10**9
 _NANO_PER_MILLI = 10**6
 _WHOLE_GPUS = ("nvidia.com/gpu", "amd.com/gpu", "dcu.com/gpu")

@@ -20,18 +20,6 @@ from descheduler.report.plan.document import Plan
 from descheduler.report.plan.making import make_plan
 from descheduler.version import VERSION
 
-__all__ = [
-    "ClusterIdentity",
-    "MoveBasis",
-    "NodeFootprint",
-    "PlanFile",
-    "PlannedMoves",
-    "basis_of",
-    "labels_of",
-    "make_plan_file",
-    "planned_moves",
-]
-
 
 class ClusterIdentity(Fields, frozen=True):
     """Which cluster it is: the URL of its API server, and the UID of its namespace kube-system.

@@ -15,17 +15,6 @@ from descheduler.plan.moves import PodIdentity, identity_of
 from descheduler.report.document import PodReference
 from descheduler.report.identities import reference
 
-__all__ = [
-    "BlockedNode",
-    "GoalLevel",
-    "PendingPod",
-    "PlannedGoal",
-    "PlannedObjective",
-    "SearchMoment",
-    "goal_of",
-    "in_units",
-]
-
 _WORST: Sequence[GoalStatus] = get_args(GoalStatus)
 _ENDS: Sequence[SearchEnd] = get_args(SearchEnd)
 _MILLION = 10**6

@@ -10,8 +10,6 @@ from descheduler.model.text.counted import first_names, most_first
 from descheduler.placement.landings.landing import UNPROVEN, JointVerdict, Landing, LandingVerdict
 from descheduler.report.plan.document import LandingCause, LandingTotals, PlannedAllocation, PlannedLanding, Target
 
-__all__ = ["landing_causes", "landing_totals", "loss_notes", "planned_allocations", "planned_landing", "target_of"]
-
 _MOST_NAMED = 3
 
 

@@ -37,8 +37,6 @@ from descheduler.report.plan.landings import landing_totals, loss_notes, planned
 from descheduler.report.plan.wave_times import planned_waves
 from descheduler.report.plan.workloads import planned_workloads
 
-__all__ = ["KEYS", "Plan", "make_plan", "policy_key"]
-
 _Request = TypeVar("_Request", BackgroundEviction, RepeatedRequest)
 _SUMMARIES = {reason.code: reason.summary for reason in Reason}
 

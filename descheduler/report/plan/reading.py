@@ -17,8 +17,6 @@ from descheduler.report.plan.document import Plan
 from descheduler.report.plan.figures import NUM_STEPS, GroupFigures, NodeFigures, TotalFigures
 from descheduler.report.plan.file import PlanFile
 
-__all__ = ["MOST_BYTES", "PlanFileError", "read_plan", "read_plan_file"]
-
 Decoded = TypeVar("Decoded")
 Source = Path | Literal["-"]
 """A file; - is the standard input of the process."""

@@ -7,8 +7,6 @@ from typing import NamedTuple
 
 from descheduler.report.plan.figures import NUM_STEPS, Figures, GroupFigures, NodeFigures, shares_of, step_of
 
-__all__ = ["Cell", "block", "histogram", "main_resource", "node_cells", "strip_lines"]
-
 _BLOCKS = "▁▂▃▄▅▆▇█"
 _EMPTY = "·"
 _STEP_PERCENT = 5

@@ -11,8 +11,6 @@ from descheduler.eviction.migration_controller.profiles import migration_control
 from descheduler.plan.moves import Move
 from descheduler.policy.types import DEFAULT_BURST, DEFAULT_QPS, Policy
 
-__all__ = ["PlannedWave", "planned_waves"]
-
 
 class PlannedWave(Fields, frozen=True):
     """One wave of `moves`. It evicts `pods`, the last of which is gone after `seconds` if each uses its whole grace

@@ -12,8 +12,6 @@ from descheduler.plan.moves import Move
 from descheduler.report.document import PodReference
 from descheduler.report.identities import reference
 
-__all__ = ["PlannedWorkload", "WaveShare", "WorkloadBudget", "planned_workloads"]
-
 
 class WorkloadBudget(Fields, frozen=True):
     """A PodDisruptionBudget that covers pods which leave, and how many disruptions it allowed before the plan: 0

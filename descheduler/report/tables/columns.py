@@ -12,8 +12,6 @@ import msgspec
 from descheduler.model.text.printable import printable
 from descheduler.report.tables.palette import PLAIN, Palette, Tone
 
-__all__ = ["AS_ABOVE", "TIE", "Cell", "Row", "Toned", "aligned", "side_by_side"]
-
 TIE = "\u00a0"
 """A space at which no line is broken; it is shown as a space."""
 AS_ABOVE = "as above"

@@ -9,8 +9,6 @@ from descheduler.model.text.counted import counted
 from descheduler.model.verdict import Reason
 from descheduler.report.document import PodReference
 
-__all__ = ["by_gang", "shown_nodes", "shown_pods"]
-
 
 class _Refused(Protocol):
     """A row about a pod; `code`, `message` and `subject` say what blocks its eviction, if anything does."""

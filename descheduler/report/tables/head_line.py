@@ -13,8 +13,6 @@ from descheduler.report.plan.document import Plan
 from descheduler.report.simulation_document import Simulation
 from descheduler.report.tables.table_style import TableStyle
 
-__all__ = ["cluster_part", "head_lines", "head_parts", "policy_part", "time_part", "time_text"]
-
 
 def head_lines(parts: Sequence[str], style: TableStyle) -> Iterator[str]:
     """The `parts` that are not empty, such as `Policy: a.yaml; dump: b.json`, and an empty line.

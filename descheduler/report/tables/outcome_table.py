@@ -14,8 +14,6 @@ from descheduler.report.tables.summary import outcome_summary, plugin_title
 from descheduler.report.tables.table_style import TableStyle
 from descheduler.report.tables.targets import condition_table, target_cell, target_legend
 
-__all__ = ["outcome_table"]
-
 _TONES = {"refused": Tone.WARNING, "failed": Tone.FAILURE, "not-attempted": Tone.WARNING}
 
 

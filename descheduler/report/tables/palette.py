@@ -7,8 +7,6 @@ from enum import Enum
 
 import msgspec
 
-__all__ = ["PLAIN", "Palette", "Tone", "wants_colour"]
-
 _RESET = "\x1b[0m"
 
 

@@ -23,8 +23,6 @@ from descheduler.report.tables.summary import plan_summary, plugin_title
 from descheduler.report.tables.table_style import TableStyle
 from descheduler.report.tables.targets import allocations_text, condition_table, target_cell, target_legend
 
-__all__ = ["decision_tables", "message_lines", "move_target", "node_table", "plan_table"]
-
 _MOST_REFUSALS = 20
 """Rows in a table that is not wide; the counts by reason tell the rest."""
 _MOST_PENDING = 20

@@ -23,8 +23,6 @@ from descheduler.report.simulation_document import (
 from descheduler.report.tables.columns import TIE, Row
 from descheduler.report.tables.table_style import TableStyle
 
-__all__ = ["DIFFERENCES_HEADER", "cycle_rows", "difference_row", "remaining_texts", "simulation_table"]
-
 _FIGURES_HEADER = (
     "PENDING",
     "OVER TARGET",

@@ -15,8 +15,6 @@ from descheduler.report.tables.head_line import time_text
 from descheduler.report.tables.summary import results_text
 from descheduler.report.tables.table_style import TableStyle
 
-__all__ = ["status_table"]
-
 _HEADER = (
     "TIME",
     "PLANNED",

@@ -17,18 +17,6 @@ from descheduler.report.plan.strips import main_resource, strip_lines
 from descheduler.report.tables.columns import TIE
 from descheduler.report.tables.table_style import TableStyle
 
-__all__ = [
-    "landing_summary",
-    "limit_texts",
-    "outcome_headline",
-    "outcome_summary",
-    "plan_headline",
-    "plan_summary",
-    "plugin_title",
-    "results_text",
-    "wave_text",
-]
-
 _GIB = 2**30
 _MOST_WAVES = 8
 """Waves whose pods are counted in a line."""

@@ -10,8 +10,6 @@ from descheduler.model.text.printable import printable
 from descheduler.report.tables.columns import AS_ABOVE, Row, aligned, side_by_side
 from descheduler.report.tables.palette import PLAIN, Palette
 
-__all__ = ["TableStyle"]
-
 
 class TableStyle(msgspec.Struct, frozen=True):
     """How tables look. `width` is that of the terminal in cells, None for output that is to be whole.

@@ -10,8 +10,6 @@ from descheduler.report.tables.columns import Cell, Row, Toned
 from descheduler.report.tables.palette import Tone
 from descheduler.report.tables.table_style import TableStyle
 
-__all__ = ["NO_NEW_POD", "allocations_text", "condition_table", "marked", "target_cell", "target_legend", "target_text"]
-
 NO_NEW_POD = "no new pod"
 _ENDS_JOB, _SAME_NODE = "Job ends", "(same node)"
 _LIKELY, _PENDING, _UNKNOWN = "~", "pending", "unknown"

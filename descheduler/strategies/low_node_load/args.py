@@ -12,8 +12,6 @@ from descheduler.model.requests import CPU, MEMORY
 from descheduler.policy.shared_args import Args, Int32, Int64, LabelSelectorArg, Namespaces
 from descheduler.strategies.shared.koordinator import PodSelector
 
-__all__ = ["LoadAnomalyCondition", "LowNodeLoadArgs", "LowNodeLoadNodePool", "default_args"]
-
 UInt32 = Annotated[int, msgspec.Meta(ge=0, le=2**32 - 1)]
 
 _DEFAULT_ABNORMALITIES, _DEFAULT_NORMALITIES = 5, 3

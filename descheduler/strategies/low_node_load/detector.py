@@ -15,8 +15,6 @@ import msgspec
 from descheduler.plan.run_memory import PluginMemory
 from descheduler.strategies.low_node_load.args import LoadAnomalyCondition
 
-__all__ = ["MOST_DETECTORS", "DetectorSet", "Detectors"]
-
 _DEFAULT_TIMEOUT = timedelta(minutes=1)
 _LONGEST_GAP = timedelta(hours=2)
 """A run that comes later than this after the last one starts again: how the nodes were in between is unknown."""

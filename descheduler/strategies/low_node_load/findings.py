@@ -24,8 +24,6 @@ from descheduler.strategies.shared.koordinator import NO_NODE, not_selected
 from descheduler.strategies.shared.pods import FINISHED
 from descheduler.strategies.shared.selection import Selection
 
-__all__ = ["Findings"]
-
 _EXPIRATION = "nodeMetricExpirationSeconds"
 _NO_METRICS = "no usage is known: there are no NodeMetrics (slo.koordinator.sh); is koordlet installed?"
 _KEYS = {

@@ -16,8 +16,6 @@ if TYPE_CHECKING:  # numpy takes longer to import than validating a policy may
 
     from descheduler.eviction.node_fit import NodeFit
 
-__all__ = ["Aspect", "Headroom", "Targets", "prod_load", "whole_load"]
-
 _SLACK = 1e-9
 """Of a threshold: far above what rounding takes from it, far below what a pod uses."""
 

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.strategy_handle import StrategyHandle
-from descheduler.model.koordinator.node_metric import NODE_METRIC_KIND, RAW_ALLOCATABLE_ANNOTATION
+from descheduler.model.koordinator.node_reports import NODE_METRIC_KIND, RAW_ALLOCATABLE_ANNOTATION
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.plan.facts import PluginFacts
@@ -20,8 +20,6 @@ from descheduler.strategies.low_node_load.pools import pools_of
 from descheduler.strategies.shared.koordinator import PAUSED
 from descheduler.strategies.shared.pod_filter import evictable_pods
 from descheduler.strategies.shared.selection import Selection
-
-__all__ = ["LowNodeLoad", "needs"]
 
 
 def needs(_args: LowNodeLoadArgs) -> Needs:

@@ -14,14 +14,12 @@ import msgspec
 from descheduler.cluster.decoding.blocks import decode_quantities
 from descheduler.eviction.cluster_view import ClusterView
 from descheduler.model.koordinator.classes import is_prod
-from descheduler.model.koordinator.node_metric import RAW_ALLOCATABLE_ANNOTATION, NodeMetric
+from descheduler.model.koordinator.node_reports import RAW_ALLOCATABLE_ANNOTATION, NodeMetric
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.quantity import NANO
 from descheduler.model.requests import PODS, ResourceList
 from descheduler.strategies.low_node_load.pools import LoadThresholds, NodePool, average_percent, resources_of
-
-__all__ = ["Load", "MeasuredNode", "NodeClass", "PoolLoads", "classify", "measure"]
 
 
 class Load(msgspec.Struct):

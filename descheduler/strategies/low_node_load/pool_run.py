@@ -19,8 +19,6 @@ from descheduler.strategies.low_node_load.pools import NodePool
 from descheduler.strategies.low_node_load.relief import PoolRelief, ReliefPhase, sort_by_load
 from descheduler.strategies.shared.selection import Selection
 
-__all__ = ["PoolRun", "PoolStop"]
-
 
 class PoolStop(Enum):
     """The gate at which a pool's turn ended without any pod being looked at."""

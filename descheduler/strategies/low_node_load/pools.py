@@ -24,17 +24,6 @@ from descheduler.policy.shared_args import (
 from descheduler.strategies.low_node_load.args import LoadAnomalyCondition, LowNodeLoadArgs, LowNodeLoadNodePool
 from descheduler.strategies.node_utilization.thresholds import part_of
 
-__all__ = [
-    "LoadThresholds",
-    "NodePool",
-    "StatedThresholds",
-    "average_percent",
-    "construction_problems",
-    "pools_of",
-    "resources_of",
-    "usage_percent",
-]
-
 _FIRST = "__default_node_pool__"
 _UNCONDITIONAL = LoadAnomalyCondition(consecutive_abnormalities=1, consecutive_normalities=1)
 

@@ -23,8 +23,6 @@ from descheduler.strategies.low_node_load.node_load import Load, MeasuredNode
 from descheduler.strategies.low_node_load.pools import LoadThresholds, usage_percent
 from descheduler.strategies.shared.selection import Selection
 
-__all__ = ["PoolRelief", "ReliefPhase", "sort_by_load"]
-
 _DRY_RUN = refuse(Reason.DRY_RUN, "LowNodeLoad evicts nothing (dryRun: true)")
 _UNMEASURED = refuse(Reason.USAGE_UNKNOWN, "the NodeMetric of the node has no usage of the pod (nodeFit: true)")
 _NO_FIT = refuse(

@@ -11,8 +11,6 @@ from descheduler.plan.facts import NodeClasses, PluginFacts
 from descheduler.strategies.node_utilization.classify import NodeLoad
 from descheduler.strategies.node_utilization.levels import Thresholds, UsageLevel
 
-__all__ = ["NodeCensus", "Stop", "no_census", "nodes_text"]
-
 
 class Stop(msgspec.Struct, frozen=True):
     """A condition that ends a plugin: the line that kubernetes-sigs/descheduler logs, and why."""

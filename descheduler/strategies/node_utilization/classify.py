@@ -13,8 +13,6 @@ from descheduler.model.requests import ResourceList, ceil_amount
 from descheduler.strategies.node_utilization.thresholds import capacity_of, ceiling_of, usage_percent
 from descheduler.strategies.node_utilization.usage import UsageSource
 
-__all__ = ["NodeLoad", "SettledLoads", "free_resources", "is_overused", "is_underused", "measure", "sort_by_usage"]
-
 
 class NodeLoad(msgspec.Struct, frozen=True):
     """A node as it was when the plugin began: its active pods and their usage, in nano units and in percent.

@@ -19,8 +19,6 @@ from descheduler.strategies.node_utilization.classify import NodeLoad
 from descheduler.strategies.node_utilization.usage import UsageSource
 from descheduler.strategies.shared.pods import sort_low_to_high
 
-__all__ = ["Destinations", "NodeLimit", "NodeRelief", "Relief", "RemovalOrder"]
-
 RemovalOrder: TypeAlias = Callable[[Sequence[Pod]], list[Pod]]
 """Sorts the pods of a node, first the one to leave first."""
 

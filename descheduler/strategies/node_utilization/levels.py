@@ -11,8 +11,6 @@ from descheduler.plan.facts import NearestValue
 from descheduler.strategies.node_utilization.classify import NodeLoad
 from descheduler.strategies.node_utilization.thresholds import average_percent, shifted_percent
 
-__all__ = ["Thresholds", "UsageLevel"]
-
 
 class Thresholds(msgspec.Struct, frozen=True):
     """One threshold map of the policy. `percent` are those in effect, `stated` what the policy says.

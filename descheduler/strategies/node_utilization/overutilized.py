@@ -27,8 +27,6 @@ from descheduler.strategies.node_utilization.levels import Thresholds
 from descheduler.strategies.node_utilization.usage import UsageSource
 from descheduler.strategies.shared.pods import FINISHED, sort_low_to_high
 
-__all__ = ["OverutilizedNodes", "ReliefRules", "check_threshold_maps", "thresholds_around"]
-
 
 class ReliefRules(msgspec.Struct, frozen=True):
     """What bounds one run: more than `number_of_nodes` nodes have to be underutilized, so many pods leave a node.

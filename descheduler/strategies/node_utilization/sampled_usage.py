@@ -24,16 +24,6 @@ from descheduler.policy.shared_args import Args, one_of
 from descheduler.strategies.framework import StrategyError
 from descheduler.strategies.node_utilization.usage import MetricsServerUsage, noun_of
 
-__all__ = [
-    "PROMETHEUS",
-    "LoadMetrics",
-    "SampledUsage",
-    "UsageQueries",
-    "check_duration",
-    "check_metrics",
-    "metrics_needs",
-]
-
 PROMETHEUS, ADAPTOR = "prometheus", "prometheus_adaptor"
 _TYPES = (PROMETHEUS, ADAPTOR)
 _DURATION = re.compile(r"([0-9]+(ms|[smhdwy]))+\Z")

@@ -14,8 +14,6 @@ from descheduler.model.quantity import NANO
 from descheduler.model.requests import CPU, ResourceList, ceil_amount
 from descheduler.strategies.node_utilization.usage import METRIC_RESOURCE
 
-__all__ = ["average_percent", "capacity_of", "ceiling_of", "clamp", "part_of", "shifted_percent", "usage_percent"]
-
 _NANO_IN_MILLI = NANO // 1000
 
 

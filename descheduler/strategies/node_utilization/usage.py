@@ -17,16 +17,6 @@ from descheduler.model.quantity import NANO
 from descheduler.model.requests import CPU, MEMORY, PODS, ResourceList
 from descheduler.strategies.framework import StrategyError
 
-__all__ = [
-    "METRIC_RESOURCE",
-    "MetricsServerUsage",
-    "PrometheusUsage",
-    "RequestedUsage",
-    "UsageSource",
-    "noun_of",
-    "resources_in_play",
-]
-
 METRIC_RESOURCE = "MetricResource"
 """The only resource that the Prometheus source knows: whole percent of a capacity of 100."""
 

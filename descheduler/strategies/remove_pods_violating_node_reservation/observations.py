@@ -13,8 +13,6 @@ from descheduler.model.text.duration import format_duration
 from descheduler.plan.run_memory import PluginMemory
 from descheduler.strategies.remove_pods_violating_node_reservation.reserving_node import ReservingNode
 
-__all__ = ["MOST_NODES", "Observations", "Required"]
-
 MOST_NODES = 5_000
 """Nodes that are remembered, the first by name; each takes some 60 bytes."""
 

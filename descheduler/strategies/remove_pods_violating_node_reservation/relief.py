@@ -16,8 +16,6 @@ from descheduler.strategies.remove_pods_violating_node_reservation.reserving_nod
     requests_any,
 )
 
-__all__ = ["AnsweredRequests", "postpone", "relieve"]
-
 
 class AnsweredRequests(NamedTuple):
     """What was answered about pods, in order, and the limit that ended it, None where it was none of the node or the

@@ -13,7 +13,7 @@ from descheduler.cluster.decoding.koordinator.reservations import allocated_rese
 from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.annotations import RESERVATION_ALLOCATED_ANNOTATION
-from descheduler.model.koordinator.node_topology import NODE_TOPOLOGY_KIND
+from descheduler.model.koordinator.node_reports import NODE_TOPOLOGY_KIND
 from descheduler.model.koordinator.reservation import Reservation
 from descheduler.model.node import NODE_RESERVATION_ANNOTATION, Node
 from descheduler.model.pod import Pod
@@ -33,15 +33,6 @@ from descheduler.strategies.shared.pod_filter import PodFilterArgs, pod_filter
 from descheduler.strategies.shared.pods import FINISHED
 from descheduler.strategies.shared.rules import Match, Rule
 from descheduler.strategies.shared.selection import Selection
-
-__all__ = [
-    "RemovePodsViolatingNodeReservation",
-    "RemovePodsViolatingNodeReservationArgs",
-    "default_args",
-    "held_by_reservations",
-    "needs",
-    "validate_args",
-]
 
 _AMOUNT = "Amount"
 _RESERVED_CPUS = "ReservedCPUs"

@@ -12,15 +12,13 @@ import msgspec
 
 from descheduler.cluster.decoding.koordinator.node_topology import decode_pinned_cpus
 from descheduler.model.annotations import RESOURCE_STATUS_ANNOTATION
-from descheduler.model.koordinator.node_topology import NodeTopology
+from descheduler.model.koordinator.node_reports import NodeTopology
 from descheduler.model.node import BATCH_RESOURCES, NODE_RESERVATION_ANNOTATION, Node
 from descheduler.model.pod import Pod
 from descheduler.model.quantity import NANO
 from descheduler.model.requests import PODS, ResourceList, ceil_amount
 from descheduler.model.text.amounts import amounts_text
 from descheduler.model.text.numbers import cpu_list_text
-
-__all__ = ["ClosedCpus", "ReservedShortage", "ReservingNode", "enough_of", "held_by", "requests_any"]
 
 
 def requests_any(pod: Pod, amounts: Mapping[str, int]) -> bool:

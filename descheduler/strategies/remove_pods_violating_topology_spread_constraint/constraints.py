@@ -11,8 +11,6 @@ from descheduler.model.selection.affinity import NodeSelectorTerm, TopologySprea
 from descheduler.model.selection.labels import LabelSelector, Requirement
 from descheduler.model.selection.taints import Toleration
 
-__all__ = ["PodConstraint", "distinct_constraints", "states_constraint"]
-
 _HONOR = "Honor"
 
 

@@ -18,8 +18,6 @@ from descheduler.placement.shadow.tally.label_columns import LabelColumns
 from descheduler.strategies.remove_pods_violating_topology_spread_constraint.constraints import PodConstraint
 from descheduler.strategies.shared.node_selection import NodeSelection
 
-__all__ = ["DomainFinder", "LabelIndex", "SpreadDomains", "leaving_order"]
-
 _NONE = np.zeros(0, dtype=np.intp)
 
 

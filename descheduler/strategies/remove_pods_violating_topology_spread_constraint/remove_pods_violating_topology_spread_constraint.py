@@ -42,13 +42,6 @@ if TYPE_CHECKING:  # numpy takes longer to import than validating a policy may
         Surplus,
     )
 
-__all__ = [
-    "RemovePodsViolatingTopologySpreadConstraint",
-    "RemovePodsViolatingTopologySpreadConstraintArgs",
-    "default_args",
-    "validate_args",
-]
-
 _MOST_KEPT = 256
 """So many constraints' findings are kept at a time, since each may name thousands of pods."""
 _CONSTRAINTS = ("DoNotSchedule", "ScheduleAnyway")

@@ -16,8 +16,6 @@ from descheduler.strategies.remove_pods_violating_topology_spread_constraint.sur
     surplus_sentence,
 )
 
-__all__ = ["SettledDomains"]
-
 
 @dataclass(slots=True)
 class _Sizes:

@@ -26,8 +26,6 @@ from descheduler.strategies.remove_pods_violating_topology_spread_constraint.dom
     leaving_order,
 )
 
-__all__ = ["Listing", "RoomBelow", "Surplus", "Transfer", "balancing_transfers", "find_surplus", "surplus_sentence"]
-
 _UNKNOWN = -1
 _MOST_OF_SELECTOR = 200
 """Characters of a selector that a reason shows: it is repeated for every pod."""

@@ -11,8 +11,6 @@ from descheduler.model.text.counted import counted
 from descheduler.plan.facts import NearestValue, PluginFacts
 from descheduler.strategies.remove_pods_violating_topology_spread_constraint.constraints import PodConstraint
 
-__all__ = ["SpreadTally"]
-
 _STATED, _FILTER, _MAX_SKEW = "spec.topologySpreadConstraints", "filter", "maxSkew"
 
 

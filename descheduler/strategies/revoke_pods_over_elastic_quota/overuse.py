@@ -17,8 +17,6 @@ from descheduler.placement.plugins.elastic_quota.quota_forest import QuotaPlace
 from descheduler.placement.plugins.elastic_quota.quota_usage import UsageOf
 from descheduler.strategies.revoke_pods_over_elastic_quota.victims import ChargedPod, Charges, fits
 
-__all__ = ["OverusedQuota", "QuotaReview"]
-
 
 class OverusedQuota(msgspec.Struct, frozen=True):
     """A quota, what it may use, what its pods use, and those pods themselves."""

@@ -25,15 +25,6 @@ from descheduler.strategies.shared.pods import FINISHED
 if TYPE_CHECKING:  # numpy takes longer to import than validating a policy may
     from descheduler.strategies.revoke_pods_over_elastic_quota.overuse import OverusedQuota, QuotaReview
 
-__all__ = [
-    "BESIDE",
-    "RevokePodsOverElasticQuota",
-    "RevokePodsOverElasticQuotaArgs",
-    "default_args",
-    "needs",
-    "validate_args",
-]
-
 BESIDE = {
     "PlacementVerification": (
         "PlacementVerification blocks most evictions of RevokePodsOverElasticQuota: a quota that is over its limit does"

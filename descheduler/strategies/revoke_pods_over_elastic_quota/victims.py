@@ -7,8 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from descheduler.model.koordinator.elastic_quota import PREEMPTIBLE_LABEL
 from descheduler.model.pod import Pod
 
-__all__ = ["ChargedPod", "Charges", "fits", "is_preemptible", "least_important_first", "victims"]
-
 Charges = Mapping[str, int]
 """Resource → amount in the units of quotas."""
 ChargedPod = tuple[Pod, Charges]

@@ -13,8 +13,6 @@ from descheduler.model.pod import Pod
 from descheduler.model.selection.affinity import Affinity, PodAffinityTerm
 from descheduler.placement.shadow.tally.label_columns import LabelColumns
 
-__all__ = ["AntiAffinityConflicts", "Conflict"]
-
 _MOST_CELLS = 8_000_000
 """The answers kept for terms have no more cells than this (8 MB); the one not asked for longest gives way."""
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from descheduler.model.pod import Pod
 from descheduler.policy.shared_args import Args, LabelSelectorArg
 
-__all__ = ["NO_NODE", "PAUSED", "PodSelector", "container_request", "not_selected"]
-
 PAUSED = "the plugin is paused (paused: true)"
 NO_NODE = "no node matches nodeSelector"
 

@@ -12,8 +12,6 @@ from descheduler.model.selection.taints import Toleration
 if TYPE_CHECKING:
     from descheduler.placement.shadow.node_masks import BoolMask
 
-__all__ = ["NodeSelection"]
-
 
 class NodeSelection:
     """Answers about `nodes`, as sets of their names."""

@@ -15,8 +15,6 @@ from descheduler.policy.shared_args import (
 )
 from descheduler.strategies.shared.rules import Match, Rule
 
-__all__ = ["PodFilterArgs", "evictable_pods", "pod_filter"]
-
 
 class PodFilterArgs(Args, frozen=True):
     """The first arguments of many strategies."""

@@ -11,19 +11,6 @@ from datetime import datetime
 from descheduler.model.pod import ContainerStatus, Pod
 from descheduler.model.requests import BEST_EFFORT, BURSTABLE, GUARANTEED
 
-__all__ = [
-    "FINISHED",
-    "LONGEST_AGE_SECONDS",
-    "age_seconds",
-    "age_words",
-    "container_statuses",
-    "exit_codes",
-    "reasons",
-    "sort_low_to_high",
-    "sort_oldest_first",
-    "waiting_reasons",
-]
-
 FINISHED = "the pod has finished"
 """Why a strategy that looks at active pods does not select one."""
 

@@ -11,8 +11,6 @@ import msgspec
 from descheduler.model.pod import Pod
 from descheduler.plan.facts import NearestValue, Unit
 
-__all__ = ["Bound", "Match", "Rule", "found"]
-
 
 class Rule(Protocol):
     """One rule. `key` is its name in the policy, or the field of the pod's spec that decides."""

@@ -16,8 +16,6 @@ from descheduler.model.verdict import EvictionLimit
 from descheduler.plan.facts import PluginFacts
 from descheduler.strategies.shared.rules import Rule
 
-__all__ = ["SelectedByState", "Selection", "evict_from_node", "facts_of"]
-
 _NO_PODS = "no pod runs on the nodes that the plugin examines"
 
 

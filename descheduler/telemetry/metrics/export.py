@@ -15,8 +15,6 @@ from descheduler.telemetry.logging import fields
 from descheduler.telemetry.metrics.table import LAST_SUCCESS
 from descheduler.telemetry.run_record import RunRecord
 
-__all__ = ["MetricsTarget", "export_metrics"]
-
 _logger = logging.getLogger(__name__)
 _PUSH_TIMEOUT_SECONDS = 5.0
 _FOR_ALL = 0o666

@@ -28,8 +28,6 @@ from descheduler.telemetry.observer import RunObserver
 from descheduler.telemetry.run_record import RunRecord
 from descheduler.version import VERSION
 
-__all__ = ["last_success_registry", "run_registry"]
-
 Labels = tuple[str, ...]
 Values = Mapping[Labels, float]
 

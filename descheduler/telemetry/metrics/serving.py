@@ -20,8 +20,6 @@ from prometheus_client.registry import Collector, CollectorRegistry
 from descheduler.telemetry.metrics.families import run_registry
 from descheduler.telemetry.run_record import RunRecord
 
-__all__ = ["Endpoint", "ListenAddress", "RunsSoFar", "Served", "served"]
-
 _MOST_CONNECTIONS = 16
 """More of them are closed at once, so that no client can take all threads of the process."""
 _PATIENCE_SECONDS = 5.0

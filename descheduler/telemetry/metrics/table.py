@@ -6,8 +6,6 @@ from typing import Literal
 
 import msgspec
 
-__all__ = ["JOB_BUCKETS", "LAST_SUCCESS", "LOOP_BUCKETS", "METRICS", "STRATEGY_BUCKETS", "MetricSpec", "spec_of"]
-
 LAST_SUCCESS = "descheduler_last_success_timestamp_seconds"
 
 STRATEGY_BUCKETS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 25.0, 50.0, 100.0)

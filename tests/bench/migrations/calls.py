@@ -8,8 +8,6 @@ from collections.abc import Iterable
 
 from tests.e2e.witness import Exchange
 
-__all__ = ["count_calls"]
-
 _PATH = re.compile(
     r"/(?:api|apis/[^/]+)/[^/]+(?:/namespaces/[^/]+(?=/))?/(?P<resource>[^/]+)(?:/(?P<name>[^/]+))?(?:/(?P<part>.+))?"
 )

@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from descheduler.cycle.options import RunResult
 
-__all__ = ["run_and_tell"]
-
 
 def run_and_tell(kubeconfig: str, policy: str, report: str) -> Sequence[float]:
     """Runs `policy` and writes the figures to the file `report`, as JSON; no figures of its own."""

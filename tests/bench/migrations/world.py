@@ -10,8 +10,6 @@ from tests.e2e.kube_api import Object
 from tests.e2e.objects import deployment, namespace
 from tests.e2e.stored_workloads import owner_reference, ready_node, replica_set, running_pod, stored_uid
 
-__all__ = ["NAMESPACE", "Size", "make_world"]
-
 NAMESPACE = "shop"
 _REPLICAS = 20
 _PODS_A_SOURCE = 10

@@ -10,8 +10,6 @@ from tests.bench.planner.scheduling import evict_one_by_one
 from tests.bench.planner.upstream_order import evict_in_order
 from tests.worlds.arrays import ArrayWorld, make_balance_world
 
-__all__ = ["MEAN_RATIOS", "report"]
-
 MEAN_RATIOS = {"loose": 0.50, "tight": 0.62}
 _PLANNED, _SCHEDULED, _UPSTREAM = "planner, room held", "planner, scheduler chooses", "upstream's order"
 

@@ -19,8 +19,6 @@ from tests.bench.planner import (
 )
 from tests.bench.planner.outcomes import limit_text
 
-__all__ = ["CASES", "CASES_OF_THE_TRACE", "report_in_short"]
-
 CASES: dict[str, Callable[..., None]] = {
     "balance": balance.report,
     "balance-chosen-nodes": partial(dry_run.report, chooses_nodes=True),

@@ -15,8 +15,6 @@ from descheduler.optimizer.objectives.consolidate_nodes.greedy import ORDERS, dr
 from tests.bench.planner.scheduling import evict_one_by_one
 from tests.worlds.arrays import ArrayWorld, make_consolidation_world
 
-__all__ = ["MEAN_RATIO", "emptied_by_greedy", "report"]
-
 MEAN_RATIO = 0.45
 
 

@@ -25,8 +25,6 @@ from tests.bench.planner.balance import MEAN_RATIOS
 from tests.e2e.kube_api import Object
 from tests.worlds.uneven import make_uneven_cluster
 
-__all__ = ["TARGET", "dry_run", "report"]
-
 _PROFILES = Path(__file__).resolve().parents[3] / "config" / "profiles"
 TARGET = 0.7
 """Of CPU and memory, in `plan-balance`."""

@@ -12,8 +12,6 @@ from descheduler.optimizer.arrays import Ints
 from descheduler.optimizer.objectives.make_room.greedy import make_room_for
 from tests.worlds.arrays import make_crowded_world, make_full_world, make_stranded_world
 
-__all__ = ["report"]
-
 _WORLDS: dict[str, Callable[[int, int], Problem]] = {
     "few pending": lambda nodes, seed: make_full_world(nodes=nodes, seed=seed),
     "many pending": lambda nodes, seed: make_crowded_world(nodes=nodes, seed=seed),

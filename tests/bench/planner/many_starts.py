@@ -16,8 +16,6 @@ import numpy as np
 from descheduler.optimizer.arrays import Bools
 from tests.worlds.zoned import ZonedWorld
 
-__all__ = ["most_emptied_at_random"]
-
 _LONGEST_CHAIN, _PATIENCE = 4, 60
 
 

@@ -13,8 +13,6 @@ from descheduler.optimizer.arrays import PENDING, Ints
 from tests.worlds.openb_arrays import GPU, OpenbWorld, make_openb_world
 from tests.worlds.openb_trace import TraceNode, TracePod, read_nodes, read_pods
 
-__all__ = ["fragmentation_ratio", "report_fragmentation", "report_room"]
-
 
 def report_fragmentation(*, data: Path, seeds: Sequence[int], limits: Limits, num_workers: int) -> None:
     """Prints a line a seed: FGD's ratio before and after moves of at most 5 % of the pods, planned and one by one."""

@@ -11,8 +11,6 @@ from descheduler.optimizer import Limits
 from descheduler.optimizer.arrays import Ints
 from tests.worlds.arrays import ArrayWorld
 
-__all__ = ["Outcome", "limit_text", "outcome_of", "table"]
-
 _COLUMNS = ("evictions", "nodes over", "pending", "max CPU", "max memory", "sd CPU", "sd memory")
 _WIDTH = 34
 

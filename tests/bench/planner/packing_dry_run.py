@@ -22,8 +22,6 @@ from tests.bench.planner.outcomes import limit_text
 from tests.worlds.arrays import make_consolidation_world, make_stranded_world
 from tests.worlds.stored_arrays import objects_of, pod_number
 
-__all__ = ["assignment_after", "faults_of", "report_consolidation", "report_more_time", "report_room"]
-
 _SHARES = (0.05, 0.25, 1.0)
 
 

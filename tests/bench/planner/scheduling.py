@@ -10,8 +10,6 @@ from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.arrays import PENDING, Floats, Ints
 from descheduler.optimizer.problem import Problem
 
-__all__ = ["evict_and_schedule", "evict_one_by_one"]
-
 
 def evict_one_by_one(problem: Problem, pods: Iterable[int], *, most_allocated: bool) -> Ints:
     """Where all pods are (int64[P], -1: nowhere) after `pods` were evicted in that order."""

@@ -14,8 +14,6 @@ from tests.bench.planner.outcomes import Outcome, outcome_of
 from tests.bench.planner.scheduling import evict_and_schedule
 from tests.worlds.arrays import ArrayWorld
 
-__all__ = ["evict_in_order"]
-
 
 def evict_in_order(world: ArrayWorld, *, largest_first: bool) -> Outcome:
     """Evicts in the pods' own order, or each node's largest first, the best order that upstream can be given."""

@@ -10,8 +10,6 @@ import numpy as np
 from descheduler.optimizer import Limits, ReduceFragmentation, solve
 from tests.worlds.arrays import make_numa_world
 
-__all__ = ["report"]
-
 _LONGER = 12
 
 

@@ -14,8 +14,6 @@ from tests.bench.planner.many_starts import most_emptied_at_random
 from tests.bench.planner.zoned_replay import assignment_after, faults_of
 from tests.worlds.zoned import ZonedWorld, make_zoned_world
 
-__all__ = ["report", "report_more_time"]
-
 _MEAN_RATIO = 0.6
 _SHARES = (0.05, 0.25, 1.0)
 

@@ -12,8 +12,6 @@ from tests.bench.planner.dry_run import TARGET, dry_run
 from tests.bench.planner.zoned_replay import assignment_after, faults_of, usage_of
 from tests.worlds.zoned import ZonedWorld, make_uneven_zoned_world
 
-__all__ = ["report", "report_more_time"]
-
 _SHARES = (1 / 60, 5 / 60, 20 / 60, 1.0)
 
 

@@ -10,8 +10,6 @@ import numpy as np
 from descheduler.optimizer.arrays import Ints
 from tests.worlds.zoned import ZonedWorld, node_number
 
-__all__ = ["assignment_after", "faults_of", "usage_of"]
-
 
 def assignment_after(world: ZonedWorld, moves: Sequence[Mapping[str, Any]]) -> Ints:
     """int64[P]: where pods are once the moves are made."""

@@ -12,8 +12,6 @@ from descheduler.optimizer import AtMost, MinDomains, Problem, Together, make_pr
 from descheduler.optimizer.arrays import Ints
 from tests.bench.roadef.reassign import Proportion, Reassign
 
-__all__ = ["Instance", "read_instance", "write_assignment"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Instance:

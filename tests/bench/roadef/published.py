@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["BEST"]
-
 BEST = {
     "a1_1": 44_306_501,
     "a1_2": 777_532_896,

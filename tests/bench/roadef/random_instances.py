@@ -9,8 +9,6 @@ from descheduler.optimizer.arrays import Ints
 from tests.bench.roadef.files import Instance
 from tests.bench.roadef.reassign import Proportion, Reassign
 
-__all__ = ["cost_of", "random_instance"]
-
 
 def random_instance(seed: int, *, pods: int = 24, nodes: int = 5) -> Instance:
     """Two resources, one of them transient, some services with a spread and a dependency, one balance cost."""

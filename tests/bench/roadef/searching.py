@@ -8,8 +8,6 @@ from descheduler.optimizer.search import Search, SearchTask
 from descheduler.optimizer.workers import search_in_processes
 from tests.bench.roadef.files import Instance
 
-__all__ = ["find_assignment"]
-
 
 def find_assignment(instance: Instance, limits: Limits, *, seed: int = 0, num_workers: int = 1) -> Ints:
     """int64[P], the best assignment found; no order of moves may lead there."""

@@ -11,7 +11,7 @@ import pytest
 from descheduler.cluster.decoding.koordinator.node_metric import NodeMetricDecoder, decode_aggregates
 from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.cluster.request import SnapshotRequest
-from descheduler.model.koordinator.node_metric import NODE_METRIC_KIND, NodeMetric, PodMetric
+from descheduler.model.koordinator.node_reports import NODE_METRIC_KIND, NodeMetric, PodMetric
 from descheduler.model.quantity import QuantityError
 from tests.builders import node_object
 from tests.worlds.node_metrics import node_metric_object

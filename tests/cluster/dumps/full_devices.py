@@ -5,8 +5,6 @@ from __future__ import annotations
 from tests.builders import Object
 from tests.cluster.dumps.full_metadata import CANARY, IDLE_ANNOTATIONS, full_metadata
 
-__all__ = ["device_objects"]
-
 _NODES: Object = {
     "nodeSelectorTerms": [
         {

@@ -6,8 +6,6 @@ from tests.builders import Object
 from tests.cluster.dumps.full_metadata import CANARY, CONDITION, IDLE_ANNOTATIONS, SELECTOR, full_metadata
 from tests.cluster.dumps.full_pods import full_template
 
-__all__ = ["koordinator_objects"]
-
 _READ_ON_JOBS = {
     "descheduler.alpha.kubernetes.io/evict": "",
     "descheduler.koordinator.sh/passed-arbitration": "true",

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from tests.builders import Object
 
-__all__ = ["CANARY", "CONDITION", "IDLE_ANNOTATIONS", "SELECTOR", "full_metadata"]
-
 CANARY = "hunter2"
 
 IDLE_ANNOTATIONS = {

@@ -12,8 +12,6 @@ from tests.cluster.dumps.full_pods import full_claim_template, full_pod, full_te
 from tests.cluster.dumps.full_storage import storage_objects
 from tests.cluster.dumps.full_volcano import volcano_objects
 
-__all__ = ["full_objects"]
-
 
 def full_objects() -> dict[str, Object]:
     """Key of a kind → object."""

@@ -5,9 +5,6 @@ from __future__ import annotations
 from tests.builders import Object
 from tests.cluster.dumps.full_metadata import CANARY, IDLE_ANNOTATIONS, SELECTOR, full_metadata
 
-__all__ = ["full_claim_spec", "full_claim_template", "full_pod", "full_pod_spec", "full_template"]
-
-
 _KEY_REF = {"name": CANARY, "key": CANARY, "optional": False}
 _NODE_TERM: Object = {
     "matchExpressions": [{"key": "zone", "operator": "In", "values": ["a"]}],

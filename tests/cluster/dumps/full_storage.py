@@ -6,8 +6,6 @@ from tests.builders import Object
 from tests.cluster.dumps.full_metadata import CANARY, CONDITION, IDLE_ANNOTATIONS, SELECTOR, full_metadata
 from tests.cluster.dumps.full_pods import full_claim_spec
 
-__all__ = ["storage_objects"]
-
 _SECRET_REF = {"name": CANARY, "namespace": CANARY}
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from tests.builders import Object
 from tests.cluster.dumps.full_metadata import CANARY, CONDITION, IDLE_ANNOTATIONS, full_metadata
 
-__all__ = ["volcano_objects"]
-
 _NODE_GROUPS = {
     "requiredDuringSchedulingIgnoredDuringExecution": ["gpu"],
     "preferredDuringSchedulingIgnoredDuringExecution": ["cpu"],

@@ -11,8 +11,6 @@ from itertools import chain, repeat
 from descheduler.cluster.dumps.read import read_dump
 from descheduler.cluster.snapshot import SnapshotError
 
-__all__ = ["TEXTS"]
-
 _MEBIBYTE = 1 << 20
 _TIMES = 128
 _NODE = b'{"kind": "Node", "apiVersion": "v1", "metadata": {"name": "a", '

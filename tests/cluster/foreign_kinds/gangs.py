@@ -7,8 +7,6 @@ import msgspec
 from descheduler.cluster.kept.shapes import an_object, scalars
 from descheduler.cluster.kind import Kind, unshared
 
-__all__ = ["GANGS", "Gang"]
-
 
 class Gang(msgspec.Struct, frozen=True):
     """Pods that are placed together."""

@@ -12,8 +12,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-__all__ = ["proto_list", "proto_object"]
-
 _MAGIC = b"k8s\0"
 _EMBEDDED = {"volumeSource", "handler", "ephemeralContainerCommon", "localObjectReference"}
 """Fields whose own fields stand in the object around them in JSON."""

@@ -14,8 +14,6 @@ from typing import Any
 
 from tests.conformance.outcomes import CaseTally, difference_or_crash
 
-__all__ = ["SUBJECTS", "KoordinatorTally", "difference_of", "is_koordinator_case", "subject_of"]
-
 Case = Mapping[str, Any]
 Check = Callable[[Case], str | None]
 

@@ -30,8 +30,6 @@ from descheduler.placement.schedulers.schedulers import Schedulers
 from descheduler.placement.shadow.placement_class import PlacementForms
 from descheduler.placement.shadow.shadow_cluster import Company, ShadowCluster
 
-__all__ = ["check"]
-
 _CONFIGURATION = SchedulerConfiguration((koord_profile(PLUGINS),))
 _ANNOTATIONS = annotations_read_by(PLUGINS.values())
 _nodes = NodeDecoder()

@@ -28,8 +28,6 @@ from descheduler.placement.plugins.elastic_quota.quota_tree import NO_PARENT
 from descheduler.placement.plugins.table import PLUGINS
 from descheduler.placement.shadow.shadow_cluster import NO_NODE, Placed, ShadowCluster
 
-__all__ = ["check"]
-
 Object = Mapping[str, Any]
 _BUILT_IN_MAX = 2**63 - 1
 

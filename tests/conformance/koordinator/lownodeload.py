@@ -36,8 +36,6 @@ from descheduler.policy.plugin import PluginSpec, Registry
 from descheduler.policy.shared_args import Args
 from descheduler.policy.types import Policy
 
-__all__ = ["check"]
-
 Case = Mapping[str, Any]
 Evicted = list[dict[str, str]]
 """What one round evicts, in order: node, pod and reason."""

@@ -30,8 +30,6 @@ from descheduler.policy.load import load_policy
 from tests.living.recorded import RecordedScript
 from tests.migration.stand_ins import AtOnce
 
-__all__ = ["DEPARTURES", "PASSING", "Departure", "check", "conditions_of", "departure_of", "words_of"]
-
 Case = Mapping[str, Any]
 _SOFT_EVICTION = "scheduling.koordinator.sh/soft-eviction"
 _READ = ("nodes", "pods", "replicasets.apps", "statefulsets.apps", "deployments.apps", "poddisruptionbudgets.policy")

@@ -27,8 +27,6 @@ from descheduler.placement.plugins.table import PLUGINS
 from descheduler.placement.schedulers.koord_scheduler import KOORD_KUBE_VERSION, MANIFEST
 from descheduler.placement.shadow.shadow_cluster import NO_NODE, Cycle
 
-__all__ = ["check", "diagnosis"]
-
 _REQUEST = SnapshotRequest(annotations=landing_annotations())
 _NO_MATCH = ReservationReason.NO_MATCH.reason
 

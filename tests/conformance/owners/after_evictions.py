@@ -24,8 +24,6 @@ from descheduler.placement.replacements.controllers.table import CONTROLLERS
 from descheduler.placement.replacements.replacement import Replacement, ReplacementMaker
 from tests.conformance.owners.revisions import revision_of
 
-__all__ = ["check"]
-
 Case = Mapping[str, Any]
 Entry = Mapping[str, Any]
 

@@ -10,10 +10,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from descheduler.cluster.objects import snapshot_from_objects
-from descheduler.eviction.checks.budgets import BudgetLedger, BudgetRefusal
+from descheduler.eviction.checks.budgets import BudgetLedger
 from descheduler.model.pod import Pod
-
-__all__ = ["check"]
+from descheduler.model.verdict import BudgetRefusal
 
 Case = Mapping[str, Any]
 Object = Mapping[str, Any]

@@ -9,8 +9,6 @@ from typing import Any
 from tests.conformance.outcomes import CaseTally, difference_or_crash
 from tests.conformance.owners import after_evictions, budget_answers
 
-__all__ = ["OwnerTally", "difference_of", "is_owner_case"]
-
 Case = Mapping[str, Any]
 Check = Callable[[Case], str | None]
 

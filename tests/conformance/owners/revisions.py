@@ -8,8 +8,6 @@ from typing import Any
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.placement.replacements.replacement import Replacement
 
-__all__ = ["revision_of"]
-
 _NEW = "new"
 
 

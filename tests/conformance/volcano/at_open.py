@@ -16,8 +16,6 @@ from descheduler.placement.volcano.plugins.drf import DominantShares, QueueTreeN
 from descheduler.placement.volcano.plugins.queue_shares import QueueShares
 from descheduler.placement.volcano.session import Session
 
-__all__ = ["figures_of", "popped", "queues_after"]
-
 Figures = Mapping[str, Any]
 
 

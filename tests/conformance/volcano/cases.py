@@ -20,8 +20,6 @@ from tests.conformance.volcano.at_open import figures_of, queues_after
 from tests.conformance.volcano.worlds import Case, RandomChoices, World
 from tests.placement.volcano.cycle.cycle import run_cycle
 
-__all__ = ["VolcanoTally", "differences_of", "is_volcano_case"]
-
 _NUM_SEEDS = 3
 _TOLERANCE = 1e-9
 _UNLIMITED = 1e308

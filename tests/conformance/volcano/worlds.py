@@ -17,8 +17,6 @@ from descheduler.placement.volcano.order import Choices
 from descheduler.placement.volcano.plugins.table import VOLCANO_PLUGINS
 from descheduler.placement.volcano.session import Session
 
-__all__ = ["Case", "RandomChoices", "World"]
-
 Case = Mapping[str, Any]
 T = TypeVar("T")
 _REQUEST = SnapshotRequest(annotations=frozenset(VOLCANO_ANNOTATIONS))

@@ -16,8 +16,6 @@ from tests.e2e.kube_api import ApiError, Object
 from tests.e2e.peers.upstream import run_once
 from tests.e2e.program import Program
 
-__all__ = ["PROFILE", "TARGET_PERCENT", "Contender", "Turn", "planner", "upstream"]
-
 PROFILE = REPOSITORY / "config" / "profiles" / "plan-balance.yaml"
 TARGET_PERCENT = 70
 """Of CPU and memory, as in the profile."""

@@ -16,8 +16,6 @@ from tests.e2e.control_plane import ControlPlane, running
 from tests.e2e.kube_api import Object
 from tests.worlds.uneven import TIGHT, make_uneven_cluster
 
-__all__ = ["Played", "Round", "play", "uneven_cluster"]
-
 _LEASE_SECONDS = 600
 """A machine that plays 200 kubelets as well may be late with their leases, and nodes must not look dead for it."""
 

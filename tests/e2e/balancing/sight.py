@@ -10,8 +10,6 @@ from dataclasses import dataclass
 
 from tests.e2e.kube_api import KubeApi, Object
 
-__all__ = ["Sight", "look", "wait_settled"]
-
 _RESOURCES = ("cpu", "memory")
 _UNITS = {"": 1.0, "m": 1e-3, "Ki": 2.0**10, "Mi": 2.0**20, "Gi": 2.0**30}
 _QUANTITY = re.compile(r"(\d+)(m|Ki|Mi|Gi|)")

@@ -11,8 +11,6 @@ from tests.e2e.kube_api import Object
 from tests.e2e.peers.upstream import run_once
 from tests.e2e.program import Program
 
-__all__ = ["OURS", "UPSTREAM", "Contender"]
-
 
 @dataclass(frozen=True, slots=True)
 class Contender:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-__all__ = ["Hole"]
-
 
 class Hole(IntEnum):
     """One difference between `nodeFit` and what the scheduler decides; kubernetes-sigs/descheduler 0.36."""

@@ -11,8 +11,6 @@ from tests.e2e.closed_loop.sight import look, wait_settled
 from tests.e2e.cluster import Cluster
 from tests.e2e.control_plane import ControlPlane
 
-__all__ = ["play", "play_on"]
-
 
 def play(scenario: Scenario, contender: Contender, cluster: Cluster) -> Outcome:
     """What `contender` does to `cluster`, which has to be empty and is to be cleared by the caller."""

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from tests.e2e.closed_loop.sight import Sight
 from tests.e2e.kube_api import Object
 
-__all__ = ["Outcome", "outcome"]
-
 
 @dataclass(frozen=True, slots=True)
 class Outcome:

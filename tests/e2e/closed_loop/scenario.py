@@ -10,8 +10,6 @@ from tests.e2e.closed_loop.holes import Hole
 from tests.e2e.cluster import Cluster
 from tests.e2e.kube_api import Object
 
-__all__ = ["Scenario", "Strategy"]
-
 _VERIFICATION = "PlacementVerification"
 
 

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from tests.e2e.kube_api import KubeApi, Object, is_ready
 
-__all__ = ["Sight", "look", "wait_settled"]
-
 _POLL_SECONDS = 0.1
 _CALM_SECONDS = 0.2
 _WAITING_SECONDS = 3.0

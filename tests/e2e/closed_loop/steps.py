@@ -13,8 +13,6 @@ from tests.e2e.cluster import Cluster
 from tests.e2e.kube_api import Object, is_ready, wait_until
 from tests.e2e.objects import deployment, node, stateful_set
 
-__all__ = ["HOSTNAME", "LEAVES", "PREFERRED", "closed", "leaving_rover", "prefers", "run", "switch", "taint", "update"]
-
 HOSTNAME = "kubernetes.io/hostname"
 PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 LEAVES = {"leaves": "yes"}

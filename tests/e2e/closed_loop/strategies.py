@@ -5,8 +5,6 @@ from __future__ import annotations
 from tests.e2e.closed_loop.scenario import Strategy
 from tests.e2e.closed_loop.steps import LEAVES
 
-__all__ = ["LEAVING_PODS", "TAINTED_NODES"]
-
 LEAVING_PODS = Strategy("PodLifeTime", {"states": ["Running"], "labelSelector": {"matchLabels": LEAVES}})
 """Every running pod that carries the label, whatever its age: upstream has no clock but the present."""
 TAINTED_NODES = Strategy("RemovePodsViolatingNodeTaints", {})

@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from tests.e2e.closed_loop.outcome import Outcome
 from tests.e2e.closed_loop.scenario import Scenario
 
-__all__ = ["heading", "row", "total"]
-
 _NAME_WIDTH = 62
 _FIGURES = ("evicted", "pending", "returned")
 

@@ -8,8 +8,6 @@ import shutil
 import subprocess
 from pathlib import Path
 
-__all__ = ["RELEASE", "BaseImageError", "debian_root", "default_base"]
-
 _PACKAGES = ("ca-certificates", "python-is-python3", "python3", "python3-venv")
 """What the official image `python:…-slim` has of these: Python by that name, its `venv`, the authorities."""
 

@@ -10,8 +10,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-__all__ = ["write_secrets"]
-
 _HANDED_ON = ("index-url", "extra-index-url", "trusted-host", "proxy", "timeout")
 """Keys of pip's configuration that say where packages come from; others are about this machine alone."""
 

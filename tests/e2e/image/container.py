@@ -11,8 +11,6 @@ from tests.cronjob.manifests import Manifest, named, pod_spec
 from tests.e2e.cluster import Cluster
 from tests.e2e.installation import workload_of
 
-__all__ = ["POLICY_FOLDER", "Container", "container_of"]
-
 POLICY_FOLDER = "/policy-dir"
 _ACCOUNT_FOLDER = "/var/run/secrets/kubernetes.io/serviceaccount"
 

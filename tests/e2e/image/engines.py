@@ -17,8 +17,6 @@ from typing import Protocol
 from tests.cronjob.manifests import CRONJOB, REPOSITORY
 from tests.e2e.image.container import Container
 
-__all__ = ["DOCKERFILE", "IMAGE", "Buildah", "CommandLineEngine", "Engine", "find_engine"]
-
 DOCKERFILE = CRONJOB / "Dockerfile"
 IMAGE = "localhost/descheduler:image-test"
 

@@ -29,8 +29,6 @@ from tests.e2e.kube_api import Object
 from tests.e2e.pins import CONTROL_PLANE
 from tests.placement.default_scheduler import default_scheduler
 
-__all__ = ["Tally", "predict_case"]
-
 
 @dataclass(slots=True)
 class Tally:

@@ -25,8 +25,6 @@ from tests.builders import Object, make_node, make_snapshot
 from tests.eviction.runs import Run, make_run
 from tests.placement.plugins.coscheduling.worlds import group_of, member
 
-__all__ = ["World", "faults_of", "make_world"]
-
 _POLICIES = ("once-satisfied", "only-waiting", "waiting-and-running")
 _PHASES = ("Running",) * 6 + ("Succeeded", "Pending")
 

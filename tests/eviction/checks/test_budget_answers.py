@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from descheduler.eviction.background import BackgroundEvictions, EvictionAnswer
-from descheduler.eviction.checks.budgets import BudgetCheck, BudgetLedger, BudgetRefusal
+from descheduler.eviction.checks.budgets import BudgetCheck, BudgetLedger
 from descheduler.model.groups.disruption_budget import DisruptionBudget
 from descheduler.model.pod import Pod
+from descheduler.model.verdict import BudgetRefusal
 from descheduler.plan.bundles import Bundle, Candidate
 from tests.builders import make_budget, make_pod, make_snapshot
 

@@ -9,8 +9,6 @@ from descheduler import evaluate
 from descheduler.evaluation import Evaluation
 from tests.builders import NOW, Object, node_object, owner, pod_object
 
-__all__ = ["NODES", "clear", "evicted", "pod_group", "queue", "refusals", "task", "volcano_job"]
-
 NODES = [node_object("drained", taints=["old:NoSchedule"]), node_object("room", cpu="8")]
 
 

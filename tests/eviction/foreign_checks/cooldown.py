@@ -14,8 +14,6 @@ from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.plan.bundles import Bundle, Candidate
 from descheduler.plan.moves import Move
 
-__all__ = ["COOLDOWN", "MOVED_AT", "Cooldown", "row"]
-
 MOVED_AT = "example.com/moved-at"
 """An annotation: when the pod's predecessor was moved."""
 COOLDOWN = timedelta(minutes=10)

@@ -11,8 +11,6 @@ from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.plan.bundles import Bundle
 from descheduler.plan.moves import Move
 
-__all__ = ["GANG", "Gang", "row"]
-
 GANG = "gang"
 """A label: the gang of a pod."""
 

@@ -17,8 +17,6 @@ from descheduler.model.pod import Owner, Pod
 from tests.builders import NOW, make_node, make_pod
 from tests.eviction.handles import make_handle
 
-__all__ = ["make_args", "make_cluster", "make_job", "make_koord_pod", "make_plugin", "make_workload"]
-
 
 def make_args(**args: Any) -> MigrationControllerArgs:
     """Arguments in YAML spelling, defaults filled in."""

@@ -30,8 +30,6 @@ from tests.builders import NOW, make_node
 from tests.eviction.handles import make_handle
 from tests.eviction.migration_controller.koordinator_clusters import make_args, make_job, make_koord_pod, make_workload
 
-__all__ = ["World", "faults_of", "make_world"]
-
 _LET_GO = (JobOutcome.STARTED, JobOutcome.HELD)
 _OWNERS = {
     "ReplicaSet/new": 6,

@@ -11,8 +11,6 @@ from descheduler.policy.plugin import Registry
 from tests.builders import NOW, Object
 from tests.placement.workloads import cluster_of
 
-__all__ = ["evicted", "message", "run"]
-
 
 def run(policy: Object, *objects: Object, registry: Registry = REGISTRY) -> Decisions:
     """What the policy decides about a cluster of these objects."""

@@ -6,8 +6,6 @@ from descheduler.cycle.plugins import REGISTRY
 from descheduler.policy.types import PolicyKind
 from tests.builders import Object
 
-__all__ = ["verifying"]
-
 
 def verifying(
     plugin: str, /, *, kind: PolicyKind = "DeschedulerPolicy", verification: Object | None = None, **args: object

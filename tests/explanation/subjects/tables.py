@@ -11,9 +11,6 @@ from descheduler.report.tables.table_style import TableStyle
 from tests.builders import NOW, Object
 from tests.placement.plugins.reservation.worlds import snapshot_of
 
-__all__ = ["explained", "table"]
-
-
 Part = TypeVar("Part", bound=Fields)
 
 

@@ -17,8 +17,6 @@ from tests.explanation.watching.unselected_pods import (
 from tests.strategies.decided_worlds import AT_ONCE, LEVELS, LOADS
 from tests.worlds.node_metrics import node_metric_object
 
-__all__ = ["KOORDINATOR_MISSES"]
-
 KOORDINATOR_MISSES = {
     "a node without a reservation": (
         Question("RemovePodsViolatingNodeReservation", pod_object("p")),

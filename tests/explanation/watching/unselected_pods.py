@@ -16,20 +16,6 @@ from tests.explanation.questions import pod_explanation, policy_of
 from tests.strategies.runs import policy_with
 from tests.worlds.node_metrics import node_metric_object
 
-__all__ = [
-    "LOAD",
-    "NODES",
-    "QUOTA_DOMAIN",
-    "RESERVATION",
-    "RESERVING",
-    "SPREAD",
-    "TEAM",
-    "Question",
-    "old",
-    "quota_pod",
-    "used",
-]
-
 NODES = [node_object("a", labels={"zone": "1"}), node_object("b", labels={"zone": "2"})]
 SPREAD = [
     {

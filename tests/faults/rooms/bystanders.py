@@ -21,8 +21,6 @@ from tests.faults.rooms.kinds import (
     RESERVATIONS,
 )
 
-__all__ = ["Found", "broken_objects", "claimed_uid", "job", "lookalikes"]
-
 Found = dict[str, list[Object]]
 """Path of a list → objects to be put into it."""
 

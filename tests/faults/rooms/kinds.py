@@ -7,26 +7,6 @@ from dataclasses import dataclass
 
 from tests.faults.objects import Object
 
-__all__ = [
-    "ALLOCATED",
-    "CONFIG_MAPS",
-    "CRD_PATHS",
-    "CREATED_BY",
-    "GROUP",
-    "JOBS",
-    "JOB_LABEL",
-    "OWNER",
-    "OWNER_LABEL",
-    "PODS",
-    "PRIORITY_CLASS",
-    "PRIORITY_CLASSES",
-    "RESERVATIONS",
-    "Target",
-    "job_uid_of",
-    "object_path",
-    "target_of",
-]
-
 GROUP = "scheduling.koordinator.sh"
 PODS = "/api/v1/pods"
 CONFIG_MAPS = "/api/v1/configmaps"

@@ -12,8 +12,6 @@ from tests.faults.rooms.kinds import CONFIG_MAPS, JOBS, PODS, RESERVATIONS, job_
 from tests.faults.rooms.writing import Made
 from tests.faults.store import Store
 
-__all__ = ["left_over", "open_jobs"]
-
 _ENDED = ("Succeeded", "Succeed", "Failed", "Aborted")
 
 

@@ -12,8 +12,6 @@ from tests.faults.history import Terms
 from tests.faults.rooms.worlds import small_room_world
 from tests.faults.schedule import Schedule
 
-__all__ = ["each_write"]
-
 _NUM_WRITES = 26
 """More than the small run makes."""
 _FIRST_SEED = 10_000_000

@@ -11,8 +11,6 @@ from tests.faults.rooms.kinds import CONFIG_MAPS, JOBS, PODS, RESERVATIONS, obje
 from tests.faults.rooms.writing import Made
 from tests.faults.store import Store
 
-__all__ = ["DELETED", "change_jobs", "delete_records"]
-
 DELETED = {
     Event.JOBS_DELETED: (JOBS, CONFIG_MAPS),
     Event.ROOMS_DELETED: (RESERVATIONS, PODS),

@@ -8,8 +8,6 @@ from tests.faults.bounds import was_too_late_for_lease
 from tests.faults.history import History, LeftOver, Request, Run
 from tests.faults.reports import report_of
 
-__all__ = ["evictions_are_counted", "jobs_are_judged", "no_object_ends_a_run", "nothing_foreign", "nothing_is_left"]
-
 _EXPLAINS_FAILURE = (
     "list", "discovery", "lease", "secret", "prometheus", "job", "room", "config map", "pod", "eviction",
 )  # fmt: skip

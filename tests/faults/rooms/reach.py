@@ -10,8 +10,6 @@ from tests.faults.rooms.kinds import CONFIG_MAPS, JOBS, PODS, RESERVATIONS
 if TYPE_CHECKING:
     from tests.faults.campaign import Played
 
-__all__ = ["rooms_reached"]
-
 _SIGNALS = ("SIGTERM", "SIGINT", "SIGKILL")
 
 

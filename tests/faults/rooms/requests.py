@@ -16,8 +16,6 @@ from tests.faults.rooms.kinds import (
     target_of,
 )
 
-__all__ = ["kind_of_target", "path_of_object"]
-
 _JOB_VERBS = {
     "GET": Requests.JOB,
     "POST": Requests.JOB_CREATE,

@@ -12,8 +12,6 @@ from tests.faults.rooms.kinds import ALLOCATED, PODS, PRIORITY_CLASS, RESERVATIO
 from tests.faults.state import ClusterState
 from tests.faults.timers import Timers
 
-__all__ = ["RoomScheduler"]
-
 _STEP_SECONDS = 0.05
 """From one thing that it does about an object to the next."""
 _LUCKY_SHARE = 0.85

@@ -7,8 +7,6 @@ from typing import Any
 
 from tests.faults.objects import Object
 
-__all__ = ["is_selected"]
-
 
 def is_selected(item: Object, query: Mapping[str, str]) -> bool:
     """Whether the object is in a list with these query parameters."""

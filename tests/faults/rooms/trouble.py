@@ -10,8 +10,6 @@ from tests.faults.history import Terms
 from tests.faults.menus import OBJECT_WRITES, menu_for
 from tests.faults.rules import Rule
 
-__all__ = ["draw_deletions", "draw_room_disturbances", "draw_room_rules"]
-
 _MOST_WRITES = 30
 _KINDS = (*OBJECT_WRITES[:6], Requests.MAP_WRITE, Requests.EVICTION)
 _WEIGHTS = (3, 2, 2, 1, 3, 2, 0.5, 3)

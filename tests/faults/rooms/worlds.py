@@ -11,8 +11,6 @@ from tests.faults.rooms.bystanders import Found, broken_objects, claimed_uid, jo
 from tests.faults.rooms.kinds import CREATED_BY, JOBS, PODS, PRIORITY_CLASS, PRIORITY_CLASSES
 from tests.faults.worlds import NAMESPACES, World, draw_limits, draw_pods, owners_of, strategy_config, typed
 
-__all__ = ["draw_room_world", "small_room_world"]
-
 _PLACES = ("placeholder", "placeholder", "koordinator")
 _SOURCES, _TARGETS = ["n1", "n2"], ["t1", "t2", "t3"]
 _NUM_FREE = 10

@@ -16,8 +16,6 @@ from tests.faults.rooms.kinds import CREATED_BY, JOBS, PODS, PRIORITY_CLASSES, R
 from tests.faults.store import Store, now_text
 from tests.faults.wire import json_answer
 
-__all__ = ["Made", "ObjectApi", "is_open"]
-
 _VERBS = {"POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
 _WAITS_OR_RUNS = ("", "Pending", "Running")
 

@@ -13,8 +13,6 @@ from descheduler.kube.leases.store import micro_time
 from tests.integration.fake_leases import LEASES
 from tests.migration.stand_ins import Clock
 
-__all__ = ["LEASE", "NOW", "SETTINGS", "held_by", "take"]
-
 NOW = datetime(2026, 6, 30, 12, tzinfo=UTC)
 
 

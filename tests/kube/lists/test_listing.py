@@ -8,7 +8,7 @@ import pytest
 
 from descheduler.kube.client import KubeClient
 from descheduler.kube.errors import KindAbsent, KindForbidden, ListExpired
-from descheduler.kube.lists.listing import ListPage
+from descheduler.kube.lists.body import ListPage
 from tests.integration.fake_api import FakeApi, Request
 from tests.integration.faults import Answer, Truncate, failure
 

@@ -6,8 +6,6 @@ from abc import ABC, abstractmethod
 
 from tests.living.store import Change, Store
 
-__all__ = ["Actor"]
-
 
 class Actor(ABC):
     """Wakes `delay_seconds` after a change that concerns it. `name` is said of all that it changes."""

@@ -13,8 +13,6 @@ from tests.living.clock import to_time
 from tests.living.selectors import matches
 from tests.living.store import Change, Key, Object, Store
 
-__all__ = ["DisruptionController", "desired_healthy", "pods_of_budget"]
-
 _KINDS = {
     "ReplicaSet": "replicasets.apps",
     "StatefulSet": "statefulsets.apps",

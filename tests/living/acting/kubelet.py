@@ -6,8 +6,6 @@ from tests.living.api.evictions import is_ready
 from tests.living.resources import by_plural
 from tests.living.store import Change, Object, Store
 
-__all__ = ["NEVER_READY", "READY_SECONDS", "STOP_SECONDS", "Kubelets"]
-
 READY_SECONDS = "living/ready-seconds"
 """Annotation of a pod: how long it takes from its node to Ready."""
 STOP_SECONDS = "living/stop-seconds"

@@ -15,16 +15,6 @@ from tests.living.clock import to_time
 from tests.living.resources import by_plural
 from tests.living.store import Change, Object, Store, copied
 
-__all__ = [
-    "DeploymentController",
-    "ReplicaSetController",
-    "StatefulSetController",
-    "controller_of",
-    "controller_uid",
-    "is_active",
-    "reference_to",
-]
-
 _PODS = by_plural("pods")
 _RETRY_SECONDS = 1.0
 _DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"

@@ -10,8 +10,6 @@ from tests.living.api.request import Target
 from tests.living.resources import by_plural
 from tests.living.store import Object, Store
 
-__all__ = ["admitted", "admitted_priority", "check_update"]
-
 _LABEL = re.compile(r"(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?")
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?")
 _POD_PARTS_THAT_MAY_CHANGE = {"activeDeadlineSeconds", "tolerations", "terminationGracePeriodSeconds"}

@@ -6,8 +6,6 @@ from tests.living.api.refusal import Refused
 from tests.living.resources import RESOURCES
 from tests.living.store import Object
 
-__all__ = ["discovered"]
-
 
 def discovered(path: str, absent: frozenset[str]) -> Object | None:
     """The discovery document at `path`, None for any other path. Raises Refused (404) for groups `absent`."""

@@ -9,8 +9,6 @@ from tests.living.resources import by_plural
 from tests.living.selectors import matches
 from tests.living.store import Object, Store
 
-__all__ = ["budgets_of", "evict", "is_ready"]
-
 _BUDGETS = "poddisruptionbudgets.policy"
 _REFUSED = "Cannot evict pod as it would violate the pod's disruption budget."
 _UNOBSERVED_WAIT_SECONDS = 10

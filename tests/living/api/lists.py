@@ -16,8 +16,6 @@ from tests.living.api.tables import node_table
 from tests.living.selectors import field_test, label_test
 from tests.living.store import Key, Object, Store
 
-__all__ = ["listed", "selection"]
-
 _PROTOBUF = "application/vnd.kubernetes.protobuf"
 _IN_PROTOBUF = {"Pod", "Node"}
 

@@ -8,8 +8,6 @@ from tests.faults.faults import Answer, status_body
 from tests.faults.wire import json_answer
 from tests.living.resources import Resource
 
-__all__ = ["Refused", "already_exists", "conflict", "invalid", "not_found"]
-
 
 class Refused(Exception):  # noqa: N818 - an answer, not a fault
     """Ends the request with this status; `cause` words a DisruptionBudget."""

@@ -12,8 +12,6 @@ from tests.living.api.refusal import Refused
 from tests.living.resources import RESOURCES, Resource
 from tests.living.store import Key, Object
 
-__all__ = ["Request", "Target", "target_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class Request:

@@ -6,8 +6,6 @@ from tests.living.api.request import Request, Target
 from tests.living.api.writes import check_head_of_patch, existing, merged, stored
 from tests.living.store import Object, Store
 
-__all__ = ["HAVE_SCALE", "patch_scale", "scale_of"]
-
 HAVE_SCALE = frozenset({"Deployment", "ReplicaSet", "StatefulSet"})
 
 

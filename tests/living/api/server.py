@@ -19,8 +19,6 @@ from tests.living.api.writes import bind, create, delete, existing, patch, updat
 from tests.living.store import Object, Store
 from tests.writes.recorder import RECORDER
 
-__all__ = ["Call", "LivingApi"]
-
 _REVIEW = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-__all__ = ["node_table"]
-
 Object = dict[str, Any]
 
 _COLUMNS = ("Name", "Status", "Roles")

@@ -13,8 +13,6 @@ from tests.living.api.lists import selection
 from tests.living.api.request import Request, Target
 from tests.living.store import Change, Key, Object, Store
 
-__all__ = ["watched"]
-
 _LONGEST_SECONDS = 1800.0
 _BOOKMARK_SECONDS = 60.0
 _REAL_WAIT_SECONDS = 0.002

@@ -12,20 +12,6 @@ from tests.living.clock import rfc3339
 from tests.living.resources import KOORDINATOR_GROUPS, by_plural
 from tests.living.store import Object, Store, copied
 
-__all__ = [
-    "bind",
-    "check_head_of_patch",
-    "create",
-    "delete",
-    "delete_pod",
-    "existing",
-    "merged",
-    "patch",
-    "random_ending",
-    "stored",
-    "update",
-]
-
 _MERGE_PATCH = "application/merge-patch+json"
 _LETTERS = "bcdfghjklmnpqrstvwxz2456789"
 _NEVER_BLINDLY = KOORDINATOR_GROUPS | {"coordination.k8s.io", "policy"}

@@ -10,8 +10,6 @@ from tests.living.api.evictions import budgets_of, is_ready
 from tests.living.observing.promises import Departure, Limits, Promise
 from tests.living.store import Change, Object, Store
 
-__all__ = ["ROOM_LABEL", "Departures"]
-
 ROOM_LABEL = "descheduler/job"
 """Label of what holds room; its value is the uid of the job."""
 

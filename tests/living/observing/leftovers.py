@@ -9,8 +9,6 @@ from tests.living.observing.departures import ROOM_LABEL
 from tests.living.observing.promises import Promise
 from tests.living.store import Object, Store
 
-__all__ = ["leftovers"]
-
 _CREATED_BY = "koordinator.sh/job-created-by"
 _JOB_KEY = "job.json"
 _OURS = "descheduler-"

@@ -17,8 +17,6 @@ from tests.living.scheduling.quotas import quota_of, used_of
 from tests.living.scheduling.rooms import NodeRoom, is_finished
 from tests.living.store import Change, Object
 
-__all__ = ["Observer"]
-
 
 class Observer:
     """Watches `cluster` from now on. Only what `agents` do counts against limits, budgets and the like; what a node

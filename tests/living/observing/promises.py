@@ -7,8 +7,6 @@ from enum import StrEnum
 
 from tests.living.store import Object
 
-__all__ = ["Broken", "Departure", "Limits", "Promise"]
-
 
 class Promise(StrEnum):
     """The promises that are watched."""

@@ -10,8 +10,6 @@ from tests.living.api.evictions import is_ready
 from tests.living.observing.promises import Promise
 from tests.living.store import Change, Object, Store
 
-__all__ = ["Surges"]
-
 _KINDS = ("Deployment", "ReplicaSet")
 Found = tuple[Promise, str]
 

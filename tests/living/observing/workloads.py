@@ -9,8 +9,6 @@ from tests.living.observing.promises import Promise
 from tests.living.scheduling.scheduler import Placement, Scheduler
 from tests.living.store import Object, Store
 
-__all__ = ["LostPods"]
-
 _KINDS = ("replicasets.apps", "statefulsets.apps")
 
 

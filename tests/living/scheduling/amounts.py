@@ -9,8 +9,6 @@ from functools import cache
 from descheduler.model.quantity import NANO, parse_quantity
 from tests.living.store import Object
 
-__all__ = ["Amounts", "added", "allocatable", "amounts", "as_text", "duration_seconds", "pod_requests", "summed"]
-
 Amounts = dict[str, int]
 """Resource → nano units."""
 

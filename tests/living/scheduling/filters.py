@@ -10,8 +10,6 @@ from tests.living.scheduling.rooms import NodeRoom
 from tests.living.selectors import matches, requirement_holds
 from tests.living.store import Object
 
-__all__ = ["UNRESOLVABLE", "obstacles"]
-
 _AFFINITY = "node(s) didn't match Pod's node affinity/selector"
 _UNSCHEDULABLE = "node(s) were unschedulable"
 _ANTI_AFFINITY = "node(s) didn't match pod anti-affinity rules"

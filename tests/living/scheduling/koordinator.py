@@ -30,8 +30,6 @@ from tests.living.scheduling.rooms import NodeRoom
 from tests.living.scheduling.scheduler import Placement, Scheduler, free_share
 from tests.living.store import Object, Store
 
-__all__ = ["KoordScheduler", "ReservationController"]
-
 _KIND = "reservations.scheduling.koordinator.sh"
 _RESERVE_POD = "ReservePod"
 _RESYNC_SECONDS = 60.0

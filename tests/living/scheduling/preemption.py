@@ -10,8 +10,6 @@ from tests.living.scheduling.filters import UNRESOLVABLE, obstacles
 from tests.living.scheduling.rooms import NodeRoom
 from tests.living.store import Object, Store
 
-__all__ = ["Preemption", "may_preempt", "preemption_for", "priority_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class Preemption:

@@ -8,8 +8,6 @@ from tests.living.scheduling.amounts import Amounts, amounts, pod_requests, summ
 from tests.living.scheduling.rooms import is_finished
 from tests.living.store import Object, Store
 
-__all__ = ["exceeded_quota", "quota_of", "used_of"]
-
 _NAME = "quota.scheduling.koordinator.sh/name"
 _PARENT = "quota.scheduling.koordinator.sh/parent"
 

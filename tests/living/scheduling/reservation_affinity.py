@@ -9,8 +9,6 @@ from tests.living.scheduling.amounts import amounts, pod_requests
 from tests.living.selectors import requirement_holds
 from tests.living.store import Object
 
-__all__ = ["accepts", "needs_reservation"]
-
 _AFFINITY = "scheduling.koordinator.sh/reservation-affinity"
 _EXACT = "scheduling.koordinator.sh/exact-match-reservation"
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"

@@ -12,18 +12,6 @@ from tests.living.scheduling.rooms import is_finished
 from tests.living.selectors import matches
 from tests.living.store import Object, Store, copied
 
-__all__ = [
-    "ALLOCATED",
-    "active_reservations",
-    "fullness",
-    "is_owner",
-    "may_use",
-    "order_of",
-    "owners_of",
-    "remaining",
-    "reserve_pod",
-]
-
 ALLOCATED = "scheduling.koordinator.sh/reservation-allocated"
 _IGNORED = "scheduling.koordinator.sh/reservation-ignored"
 _ORDER = "scheduling.koordinator.sh/reservation-order"

@@ -8,8 +8,6 @@ from dataclasses import dataclass, field, replace
 from tests.living.scheduling.amounts import Amounts, allocatable, pod_requests, summed
 from tests.living.store import Object, Store
 
-__all__ = ["NodeRoom", "is_finished", "rooms_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class NodeRoom:

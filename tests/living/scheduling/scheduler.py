@@ -16,8 +16,6 @@ from tests.living.scheduling.preemption import may_preempt, preemption_for, prio
 from tests.living.scheduling.rooms import NodeRoom, rooms_of
 from tests.living.store import Change, Object, Store
 
-__all__ = ["Placement", "Scheduler", "free_share"]
-
 _PODS = by_plural("pods")
 _CYCLE_SECONDS = 0.02
 _FIRST_BACKOFF_SECONDS = 1.0

@@ -14,8 +14,6 @@ from math import ceil
 from tests.migration.random_rounds.policies import PolicyFacts, ProfileFacts
 from tests.migration.random_rounds.worlds import CPU, NodeFacts, PodFacts, World
 
-__all__ = ["Deed", "faults_of"]
-
 
 @dataclass(frozen=True)
 class Deed:

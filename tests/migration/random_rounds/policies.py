@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-__all__ = ["DESCHEDULE", "PolicyFacts", "ProfileFacts", "document_of", "make_policy"]
-
 DESCHEDULE = (
     "RemovePodsViolatingNodeTaints",
     "PodLifeTime",

@@ -22,8 +22,6 @@ from tests.migration.random_rounds.policies import document_of, make_policy
 from tests.migration.random_rounds.worlds import World, make_world, snapshot_of
 from tests.migration.stand_ins import EVICTED, around, no_answer, no_disruption
 
-__all__ = ["Run", "make_run"]
-
 _SEVERAL_BUDGETS = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
 _SETTINGS = DispatchSettings(qps=1000.0, burst=1000, max_in_flight=1)
 

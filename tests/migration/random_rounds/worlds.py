@@ -18,8 +18,6 @@ from tests.builders import (
     required_node_affinity,
 )
 
-__all__ = ["CPU", "ZONE", "NodeFacts", "PodFacts", "World", "make_world", "snapshot_of"]
-
 CPU = 4000
 """Milli CPU of every node."""
 

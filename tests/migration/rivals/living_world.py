@@ -10,8 +10,6 @@ from tests.living.builders import budget, pod
 from tests.living.cluster import LivingCluster
 from tests.migration.rivals.world import APP, SOURCE
 
-__all__ = ["LivingRival"]
-
 Object = dict[str, Any]
 
 

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from descheduler.plan.outcome import OutcomeCode
 from tests.migration.rivals.world import SOURCE, TARGETS, RivalWorld
 
-__all__ = ["RIVALRIES", "Rivalry"]
-
 Deed = Callable[[RivalWorld], object]
 
 _WHOLE_NODE = "3500m"

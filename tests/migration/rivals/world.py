@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol
 
-__all__ = ["APP", "SOURCE", "TARGETS", "RivalWorld"]
-
 Object = dict[str, Any]
 
 APP = "web"

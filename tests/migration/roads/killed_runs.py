@@ -17,8 +17,6 @@ from tests.living.faults import FaultyWay, Killed
 from tests.living.observing.leftovers import leftovers
 from tests.migration.roads.whole_runs import LEASE_SECONDS, SURGES, WAYS, live_run, observed, policy_of, world
 
-__all__ = ["ALL_WAYS", "broken_by_a_kill", "num_calls"]
-
 ALL_WAYS = WAYS | SURGES
 
 

@@ -24,8 +24,6 @@ from tests.living.cluster import LivingCluster
 from tests.living.faults import FaultyWay, SeededFaults
 from tests.migration.roads.whole_runs import LEASE_SECONDS, SURGES, WAYS, Way, live_run, observed, policy_of, world
 
-__all__ = ["Story", "play"]
-
 _MOST_CALLS = 4000
 _FAULTY_RUNS = 6
 _MOST_RUNS = 12

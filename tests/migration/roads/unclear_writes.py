@@ -21,8 +21,6 @@ from tests.living.faults import AnyFault, FaultyWay
 from tests.living.observing.leftovers import leftovers
 from tests.migration.roads.whole_runs import SURGES, WAYS, live_run, observed, policy_of, world
 
-__all__ = ["ALL_WAYS", "EFFECTS", "left_after", "left_over", "writes"]
-
 ALL_WAYS = WAYS | SURGES
 EFFECTS: dict[str, AnyFault] = {
     "504 after the effect": Fault(Act.AT_ONCE, 504),

@@ -10,8 +10,6 @@ from tests.living.builders import deployment, living_cluster, node
 from tests.living.cluster import LivingCluster
 from tests.migration.roads.test_users_limits import user_job
 
-__all__ = ["JOBS", "Object", "codes", "crowd", "job_for", "status_of"]
-
 Object = dict[str, Any]
 JOBS = "podmigrationjobs.scheduling.koordinator.sh"
 

@@ -26,19 +26,6 @@ from tests.living.observing.promises import Limits
 from tests.living.transport import Passage
 from tests.policy.builders import koordinator
 
-__all__ = [
-    "LEASE_SECONDS",
-    "SURGES",
-    "WAYS",
-    "Way",
-    "live_run",
-    "observed",
-    "one_after_the_other",
-    "policy_of",
-    "watch_of",
-    "world",
-]
-
 LEASE_SECONDS = 900
 """Renewals follow real time, in which a whole run takes less than a second."""
 

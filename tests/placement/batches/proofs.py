@@ -11,8 +11,6 @@ from descheduler.placement.prover import LandingProver
 from tests.builders import make_node, make_pod, make_snapshot
 from tests.placement.workloads import pod_named
 
-__all__ = ["cordoned", "prove", "victim"]
-
 
 def prove(nodes: Sequence[Node], pods: Sequence[Pod], *victims: str) -> JointVerdict:
     """The verdict on the pods of these names, or else of all."""

@@ -24,8 +24,6 @@ from tests.placement.plugins.coscheduling.random_joint import Release, release_o
 from tests.placement.plugins.reservation.worlds import World, prover_of
 from tests.placement.workloads import workload_object
 
-__all__ = ["compare"]
-
 LANDS, LANDS_IF, NO = LandingVerdict.LANDS, LandingVerdict.LANDS_IF, LandingVerdict.NO
 _State = tuple[tuple[int, tuple[int, ...]], ...]
 """Free cores of each node, and the free percents of its GPUs."""

@@ -13,8 +13,6 @@ from tests.builders import Object, node_object
 from tests.placement.plugins.device_share.worlds import CORE, RATIO, device_object, gpu
 from tests.placement.plugins.reservation.worlds import koord_pod, reservation_object
 
-__all__ = ["OLD", "Batch", "PodFacts", "make_batch"]
-
 OLD = "old"
 """The cordoned node that all pods are on at first."""
 _POLICIES = ("once-satisfied", "only-waiting", "waiting-and-running")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from msgspec.structs import replace
 
-from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerProfile
+from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import PreFilterResult, ReasonBits
 from descheduler.placement.framework.obstacle import Obstacle
 from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin

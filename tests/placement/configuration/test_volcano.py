@@ -11,10 +11,9 @@ from descheduler.placement.configuration.volcano import (
     DEFAULT_CONFIGURATION,
     PluginOption,
     VolcanoConfiguration,
-    VolcanoVersion,
     load_volcano_configuration,
 )
-from descheduler.placement.configuration.volcano_arguments import Arguments, ArgumentValue
+from descheduler.placement.configuration.volcano_arguments import Arguments, ArgumentValue, VolcanoVersion
 from descheduler.placement.volcano.plugins.table import VOLCANO_PLUGINS
 
 GOOD = """\

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from msgspec.structs import replace
 
-from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerProfile
+from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.attempt import Attempt, place
 from descheduler.placement.framework.extension_points import PreFilterResult, ReasonBits, Scores
 from descheduler.placement.framework.obstacle import Code, Obstacle

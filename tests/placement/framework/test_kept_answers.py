@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from descheduler.model.pod import Pod
-from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerProfile
 from descheduler.placement.configuration.kube_scheduler.plugin_args import PluginArgs
+from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.attempt import place
 from descheduler.placement.framework.evaluation import Choice
 from descheduler.placement.framework.scheduler import Scheduler

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerProfile
+from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.evaluation import Choice
 from descheduler.placement.framework.extension_points import Scores
 from descheduler.placement.framework.scheduler import Scheduler

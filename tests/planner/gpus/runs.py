@@ -26,8 +26,6 @@ from tests.placement.plugins.device_share.worlds import (
 )
 from tests.planner.runs import verified
 
-__all__ = ["gpu_node", "gpu_snapshot", "pending_pod", "prover_of", "run_gpus", "shared_pod"]
-
 _PACKING = Path(__file__).resolve().parents[3] / "config" / "schedulers" / "koord-scheduler-gpus.yaml"
 
 

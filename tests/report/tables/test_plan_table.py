@@ -8,8 +8,7 @@ import msgspec
 import pytest
 
 from descheduler.report.formats.render import Format, render
-from descheduler.report.plan.document import PlannedAllocation
-from descheduler.report.plan.making import Plan
+from descheduler.report.plan.document import Plan, PlannedAllocation
 from descheduler.report.tables.palette import Palette, wants_colour
 from descheduler.report.tables.table_style import TableStyle
 from tests.builders import make_node, make_pod

@@ -6,8 +6,6 @@ from typing import Any
 
 from tests.simulation.owners.live import Live, LivePod, milli
 
-__all__ = ["Rules"]
-
 Object = dict[str, Any]
 
 

@@ -7,8 +7,6 @@ from typing import Any
 
 from tests.simulation.owners.live import Controller, Live, LivePod
 
-__all__ = ["INDEX", "INDEX_FAILURES", "Jobs", "failures_in_a_row", "index_of"]
-
 Object = dict[str, Any]
 
 INDEX = "batch.kubernetes.io/job-completion-index"

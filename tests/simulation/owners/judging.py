@@ -28,8 +28,6 @@ from tests.simulation.owners.sets import StatefulSets
 from tests.simulation.owners.work import add_job
 from tests.simulation.owners.workloads import WORKLOADS
 
-__all__ = ["Found", "findings"]
-
 _AN_HOUR = timedelta(hours=1)
 _MICRO = 10**6
 _UNKNOWN_KINDS = ("Workflow", "TaskRun")

@@ -11,8 +11,6 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
-__all__ = ["Controller", "Live", "LiveNode", "LivePod", "milli"]
-
 Object = dict[str, Any]
 Template = Object
 

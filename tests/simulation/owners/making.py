@@ -7,8 +7,6 @@ from typing import Any
 
 from tests.builders import Object, container_status, node_object, pod_object
 
-__all__ = ["GROUPS", "NODES", "Maker", "NodeFacts"]
-
 GROUPS = {"Job": "batch/v1", "ReplicationController": "v1", "CloneSet": "apps.kruise.io/v1alpha1"}
 NODES: dict[str, dict[str, Any]] = {
     "a": {},

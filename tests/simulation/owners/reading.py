@@ -12,8 +12,6 @@ from tests.simulation.owners.jobs import Jobs, failures_in_a_row
 from tests.simulation.owners.live import Controller, Live, LiveNode, LivePod, milli
 from tests.simulation.owners.sets import DaemonSets, ReplicaSets, StatefulSets
 
-__all__ = ["live_cluster", "live_node"]
-
 Object = dict[str, Any]
 
 _READY_FOR_LONG = 3600.0

@@ -6,8 +6,6 @@ from typing import Any
 
 from tests.simulation.owners.live import Controller, Live, LiveNode, LivePod, matches_node, tolerates
 
-__all__ = ["DaemonSets", "ReplicaSets", "StatefulSets", "is_for_node"]
-
 Object = dict[str, Any]
 
 _TOLERATED = {

@@ -6,8 +6,6 @@ from tests.builders import Object, ago, container_status
 from tests.simulation.owners.jobs import INDEX, INDEX_FAILURES
 from tests.simulation.owners.making import Maker
 
-__all__ = ["add_job"]
-
 _DISRUPTED = [{"type": "DisruptionTarget", "status": "True"}]
 _CONDITIONS = (_DISRUPTED, [{"type": "DisruptionTarget", "status": "False"}], [{"type": "DisruptionTarget"}])
 _CODES = (

@@ -9,8 +9,6 @@ from tests.simulation.owners.making import NODES, Maker, reference_to
 from tests.simulation.owners.reading import live_node
 from tests.simulation.owners.sets import is_for_node
 
-__all__ = ["WORKLOADS"]
-
 _HASH = "controller-revision-hash"
 
 

@@ -7,15 +7,13 @@ from typing import Any
 
 import msgspec
 
-from descheduler.model.koordinator.node_metric import RAW_ALLOCATABLE_ANNOTATION, NodeMetric
+from descheduler.model.koordinator.node_reports import RAW_ALLOCATABLE_ANNOTATION, NodeMetric
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.plan.decisions import Decisions
 from tests.builders import Object, make_node, make_pod
 from tests.strategies.runs import run_plugin
 from tests.worlds.node_metrics import make_node_metric, metrics_by_node
-
-__all__ = ["AT_ONCE", "LOAD", "NodeWorld", "node", "run"]
 
 AT_ONCE = {"anomalyCondition": {"consecutiveAbnormalities": 1}}
 LOAD = {"lowThresholds": {"cpu": 30}, "highThresholds": {"cpu": 50}, **AT_ONCE}

@@ -31,8 +31,6 @@ from descheduler.model.koordinator.devices import (
 from descheduler.model.quantity import ceil_value
 from descheduler.model.selection.labels import LabelError, LabelSelector
 
-__all__ = ["decode_allocated", "decode_device", "decode_hints", "decode_joint_allocation", "decode_partition_spec"]
-
 
 class _TopologyWire(Wire):
     node_id: Int32 | None = msgspec.field(default=None, name="nodeID")

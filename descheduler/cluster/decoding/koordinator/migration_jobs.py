@@ -10,8 +10,6 @@ from descheduler.model.koordinator.reservation import ObjectReference
 from descheduler.model.pod import EVICT_ANNOTATION
 from descheduler.model.text.duration import parse_duration
 
-__all__ = ["decode_migration_job"]
-
 _ANNOTATIONS = (*JOB_ANNOTATIONS, EVICT_ANNOTATION)
 """The keys that some rule reads on jobs."""
 

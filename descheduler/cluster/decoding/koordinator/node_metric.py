@@ -14,15 +14,13 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from descheduler.cluster.decoding.wire import ABSENT, Int64, ObjectReader, Wire, set_time
-from descheduler.model.koordinator.node_metric import NodeMetric, PodMetric
+from descheduler.model.koordinator.node_reports import NodeMetric, PodMetric
 from descheduler.model.quantity import parse_quantity
 from descheduler.model.requests import ResourceList
 from descheduler.model.text.duration import parse_duration
 
 if TYPE_CHECKING:
     from descheduler.cluster.decoding.decode import Decoding
-
-__all__ = ["decode_aggregates", "node_metric_decoder"]
 
 _Spelled = dict[str, str | float | None]
 """Resource name → quantity as it is written."""

@@ -18,11 +18,9 @@ from descheduler.model.annotations import (
     POD_CPU_ALLOCS_ANNOTATION,
     SYSTEM_QOS_ANNOTATION,
 )
-from descheduler.model.koordinator.node_topology import Cpu, NodeTopology
+from descheduler.model.koordinator.node_reports import Cpu, NodeTopology
 from descheduler.model.node import NODE_RESERVATION_ANNOTATION
 from descheduler.model.text.numbers import parse_cpu_list
-
-__all__ = ["decode_cpu_spec", "decode_node_topology", "decode_numa_policy", "decode_pinned_cpus"]
 
 _MOST_TEXTS = 8192
 

@@ -15,13 +15,6 @@ from descheduler.model.koordinator.elastic_quota import QUOTA_DOMAIN, ROOT_QUOTA
 from descheduler.model.koordinator.gang_settings import GANG_ANNOTATIONS, PodGroup
 from descheduler.model.requests import ResourceList
 
-__all__ = [
-    "decode_elastic_quota",
-    "decode_kubernetes_pod_group",
-    "decode_pod_group",
-    "decode_scheduler_plugins_pod_group",
-]
-
 
 class _QuotaSpec(Wire):
     min: msgspec.Raw = ABSENT

@@ -28,8 +28,6 @@ from descheduler.model.selection.labels import LabelSelector, parse_int64
 from descheduler.model.selection.taints import Taint
 from descheduler.model.text.duration import parse_duration
 
-__all__ = ["allocated_reservation", "decode_owners", "reservation_decoder"]
-
 _HIGHEST_PRIORITY = 2**31 - 1
 _DEFAULT_NAMESPACE = "default"
 _MOST_TEXTS = 4096

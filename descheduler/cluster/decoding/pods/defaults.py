@@ -11,8 +11,6 @@ from descheduler.cluster.decoding.wire import ABSENT, SIDECAR, ContainerWire, Po
 from descheduler.model.quantity import format_quantity
 from descheduler.model.requests import ContainerResources, pod_level_requests, pod_requests
 
-__all__ = ["TemplateSpecWire", "set_pod_defaults"]
-
 
 class TemplateSpecWire(PodSpecWire):
     """`spec` of a pod template."""

@@ -33,8 +33,6 @@ from descheduler.model.requests import (
     scoring_requests,
 )
 
-__all__ = ["ResizeDecoder"]
-
 _NULL = b"null"
 _NOT_REPORTED = (_NULL, _NULL)
 _decode_conditions = msgspec.json.Decoder(list[ConditionWire] | None).decode

@@ -36,8 +36,6 @@ from descheduler.model.requests import (
     scoring_requests,
 )
 
-__all__ = ["NO_VOLUMES", "PodVolumes", "SpecDecoder", "decode_host_ports", "read_volumes"]
-
 
 class PodVolumes(msgspec.Struct, frozen=True, gc=False):
     """What rules read of a pod's volumes; images are those that are mounted."""

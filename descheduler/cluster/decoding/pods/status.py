@@ -17,8 +17,6 @@ from descheduler.cluster.decoding.wire import (
 )
 from descheduler.model.pod import EXTENDED_CLAIM, ContainerStatus, PodCondition
 
-__all__ = ["PodStatus", "StatusDecoder", "decode_conditions", "is_ready"]
-
 _READY = b'"type":"Ready"'
 _TRUE = b',"status":"True"'
 

@@ -11,21 +11,6 @@ from descheduler.explanation.landings import LandingCount
 from descheduler.report.document import PodReference
 from descheduler.report.plan.document import LandingCause, LandingWord
 
-__all__ = [
-    "BatchFigures",
-    "Departure",
-    "DrainBlocker",
-    "ExpectedArrival",
-    "NodeDevices",
-    "NodeExplanation",
-    "NodeFacts",
-    "NodeLanding",
-    "NodeResource",
-    "NotSelected",
-    "Stay",
-    "StayCount",
-]
-
 
 class NodeResource(Fields, frozen=True):
     """One resource of a node: cpu in milli cores, all else in whole units.

@@ -31,8 +31,6 @@ from descheduler.planner.objectives.drained_nodes import selected_nodes
 from descheduler.policy.types import Policy, Profile
 from descheduler.report.identities import reference
 
-__all__ = ["drain_blockers", "policy_blockers"]
-
 _NO_LANDING = str(Reason.NO_LANDING.value)
 
 

@@ -46,9 +46,6 @@ from descheduler.policy.types import Policy
 from descheduler.report.identities import reference
 from descheduler.report.plan.landings import landing_causes
 
-__all__ = ["SUBJECT", "explain_node", "explain_node_after", "node_facts", "pods_of"]
-
-
 _MOST_SAID = 5
 """Sentences about pods that no plugin selects."""
 _UNWANTED = "no plugin selects the pod"

@@ -20,8 +20,6 @@ from descheduler.report.tables.gang_rows import by_gang, shown_pods
 from descheduler.report.tables.table_style import TableStyle
 from descheduler.report.tables.targets import target_text
 
-__all__ = ["node_table"]
-
 
 def node_table(explanation: NodeExplanation, style: TableStyle) -> Iterator[str]:
     """The node, its resources, which pods leave, stay and come, what blocks a drain, and last the sum of it."""

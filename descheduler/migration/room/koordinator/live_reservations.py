@@ -20,16 +20,6 @@ from descheduler.model.koordinator.migration_job import MigrationJob
 from descheduler.model.koordinator.reservation import Reservation, ReservationCondition
 from descheduler.model.text.printable import clipped
 
-__all__ = [
-    "FoundReservation",
-    "decode_any_reservation",
-    "decode_found_reservation",
-    "decode_live_reservation",
-    "fault_of_reservation",
-    "name_of",
-    "names_of",
-]
-
 
 class _Condition(msgspec.Struct):
     type: str | None = None

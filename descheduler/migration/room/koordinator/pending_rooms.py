@@ -23,8 +23,6 @@ from descheduler.model.names import is_subdomain
 from descheduler.model.text.printable import clipped
 from descheduler.plan.planned import PlannedRoom
 
-__all__ = ["awaits_its_pod", "is_room_name", "pending_reservations", "room_names"]
-
 _MOST_ROOMS = 256
 """More than pods can run on a node by default. Each costs some calls."""
 _DEFAULT_TTL = timedelta(minutes=5)

@@ -35,8 +35,6 @@ from descheduler.model.koordinator.reservation import ObjectReference, Reservati
 from descheduler.model.pod import Pod
 from descheduler.transport.errors import ExchangeError
 
-__all__ = ["ReservationRooms"]
-
 _LIST_PATH = "/apis/scheduling.koordinator.sh/v1alpha1/reservations"
 _SCHEDULED = "Scheduled"
 _READY = "Ready"

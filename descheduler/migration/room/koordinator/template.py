@@ -25,8 +25,6 @@ from descheduler.model.annotations import (
 from descheduler.model.koordinator.migration_job import MigrationJob
 from descheduler.model.text.duration import format_duration
 
-__all__ = ["CREATED_BY_LABEL", "KIND", "ORDER_LABEL", "reservation_for_pending", "reservation_of"]
-
 KIND = "Reservation"
 API_VERSION = "scheduling.koordinator.sh/v1alpha1"
 CREATED_BY_LABEL = "app.kubernetes.io/created-by"

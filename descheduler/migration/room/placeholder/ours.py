@@ -21,8 +21,6 @@ from descheduler.model.koordinator.migration_job import MigrationJob
 from descheduler.model.pod import Pod
 from descheduler.model.text.printable import clipped
 
-__all__ = ["FoundPlaceholder", "decode_placeholder"]
-
 _MOST_SHOWN = 100
 
 

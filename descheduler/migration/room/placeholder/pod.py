@@ -22,8 +22,6 @@ from descheduler.model.koordinator.migration_job import MigrationJob
 from descheduler.model.quantity import format_quantity
 from descheduler.model.requests import ResourceList
 
-__all__ = ["CONTAINER", "PlaceholderSettings", "placeholder_of", "reachable_terms"]
-
 CONTAINER = "placeholder"
 """The name of its only container."""
 _PLACED_BY = ("schedulerName", "nodeSelector", "affinity", "tolerations", "topologySpreadConstraints")

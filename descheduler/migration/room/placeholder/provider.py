@@ -32,8 +32,6 @@ from descheduler.model.koordinator.reservation import ObjectReference
 from descheduler.model.pod import Pod
 from descheduler.transport.errors import ExchangeError
 
-__all__ = ["PlaceholderRooms", "PlaceholderTurns"]
-
 _REFUSALS = frozenset({400, 403, 404, 422})
 """Answers that a repetition does not change."""
 _OVER_QUOTA = "exceeded quota: "

@@ -13,8 +13,6 @@ from descheduler.optimizer.leaving import can_leave
 from descheduler.optimizer.objectives.balance_utilization.cover import Cover, smallest_cover
 from descheduler.optimizer.problem import Problem
 
-__all__ = ["Ceilings"]
-
 
 class Ceilings:
     """The ceilings of one problem. Resources come first in the arrays.

@@ -8,8 +8,6 @@ import numpy as np
 
 from descheduler.optimizer.arrays import Bools, Floats, Ints
 
-__all__ = ["Cover", "smallest_cover"]
-
 _MAX_LABELS = 4000
 _MAX_COMPARED = 700
 

@@ -11,8 +11,6 @@ from descheduler.optimizer.objectives.balance_utilization.ceilings import Ceilin
 from descheduler.optimizer.problem import Problem
 from descheduler.optimizer.rules import AtMost, MoveLimit
 
-__all__ = ["LargePods", "large_pods", "pod_kinds"]
-
 _MOST_PLACES = 5_000
 """Pairs of a kind and a node that a bound looks at."""
 _MOST_PODS = 20_000

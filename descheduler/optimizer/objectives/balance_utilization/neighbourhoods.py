@@ -10,8 +10,6 @@ from descheduler.optimizer.objective import Neighbourhood
 from descheduler.optimizer.objectives.balance_utilization.ceilings import Ceilings
 from descheduler.optimizer.objectives.weighted_sample import weighted_sample
 
-__all__ = ["choose"]
-
 _SHARE_OF_WIDE = 0.5
 
 

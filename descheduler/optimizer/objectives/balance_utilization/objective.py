@@ -21,8 +21,6 @@ from descheduler.optimizer.objectives.balance_utilization.placing import place_c
 from descheduler.optimizer.objectives.balance_utilization.relief import RelaxedPlan, least_relief
 from descheduler.optimizer.problem import Problem
 
-__all__ = ["BalanceUtilization", "BalanceUtilizationGoal"]
-
 _VOLUME_STEPS = 20
 """Into how many steps the size of a moved pod is cut where two plans are else equal."""
 

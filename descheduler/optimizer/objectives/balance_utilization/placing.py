@@ -14,8 +14,6 @@ from descheduler.optimizer.objectives.balance_utilization.ceilings import Ceilin
 from descheduler.optimizer.objectives.balance_utilization.large_pods import LargePods
 from descheduler.optimizer.objectives.balance_utilization.relief import RelaxedPlan
 
-__all__ = ["place_covers", "place_relief", "send_home"]
-
 _ORDERS = 50
 """In how many orders large pods are tried to be moved."""
 

@@ -21,8 +21,6 @@ from descheduler.optimizer.objectives.balance_utilization.ceilings import Ceilin
 from descheduler.optimizer.objectives.balance_utilization.large_pods import LargePods, pod_kinds
 from descheduler.optimizer.rules import AtMost, MaxSkew
 
-__all__ = ["RelaxedPlan", "least_relief"]
-
 _MOST_DOMAINS = 20
 """Of a topology, for its spread to be a part of the program."""
 

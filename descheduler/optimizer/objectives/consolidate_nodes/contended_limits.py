@@ -9,8 +9,6 @@ from descheduler.optimizer.arrays import Floats, Ints
 from descheduler.optimizer.objectives.consolidate_nodes.drains import Drains
 from descheduler.optimizer.rules import MoveLimit
 
-__all__ = ["ContendedLimits"]
-
 
 class ContendedLimits:
     """The groups of limits of which the nodes that can be emptied have more pods than may be moved.

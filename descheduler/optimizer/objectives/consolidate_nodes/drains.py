@@ -9,8 +9,6 @@ from descheduler.optimizer.arrays import PENDING, Bools, Floats, Ints
 from descheduler.optimizer.leaving import can_leave, fits_elsewhere
 from descheduler.optimizer.problem import Problem
 
-__all__ = ["Drains"]
-
 
 class Drains:
     """The nodes of one problem, as consolidation sees them.

@@ -12,8 +12,6 @@ from descheduler.optimizer.arrays import Bools, Floats, Ints
 from descheduler.optimizer.limits import Budget
 from descheduler.optimizer.objectives.consolidate_nodes.drains import Drains
 
-__all__ = ["ORDERS", "GreedyOrder", "drain_greedily", "replace_greedily"]
-
 
 @dataclass(frozen=True, slots=True)
 class GreedyOrder:

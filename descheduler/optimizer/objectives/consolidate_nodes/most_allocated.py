@@ -6,8 +6,6 @@ import numpy as np
 
 from descheduler.optimizer.arrays import Floats, Ints
 
-__all__ = ["MostAllocated"]
-
 
 class MostAllocated:
     """How full nodes would be with a pod. The scheduler takes the best, here the first of equal ones.

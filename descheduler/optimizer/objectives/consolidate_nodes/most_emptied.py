@@ -15,8 +15,6 @@ from descheduler.optimizer.cp_sat.integer_program import IntegerProgram
 from descheduler.optimizer.objectives.consolidate_nodes.drains import Drains
 from descheduler.optimizer.objectives.knapsack import most_weight
 
-__all__ = ["most_emptied"]
-
 _MOST_CLASSES = 30
 """Sets of nodes whose room is compared with what pods need that are allowed on no others."""
 _WORK = 6.0

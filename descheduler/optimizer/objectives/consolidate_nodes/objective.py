@@ -22,8 +22,6 @@ from descheduler.optimizer.objectives.consolidate_nodes.varied_drains import Var
 from descheduler.optimizer.objectives.weighted_sample import weighted_sample
 from descheduler.optimizer.problem import Problem
 
-__all__ = ["ConsolidateNodes", "ConsolidateNodesGoal"]
-
 _PODS_PER_TARGET = 12
 _MOST_UNDECIDED, _CONTENDED_WEIGHT = 3, 3.0
 """Nodes of a neighbourhood that might be emptied, and how much likelier an emptied one is for each limit in the way."""

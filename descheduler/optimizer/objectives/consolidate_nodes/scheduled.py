@@ -19,8 +19,6 @@ from descheduler.optimizer.limits import Budget
 from descheduler.optimizer.objectives.consolidate_nodes.drains import Drains
 from descheduler.optimizer.objectives.consolidate_nodes.most_allocated import MostAllocated
 
-__all__ = ["Drain", "ScheduledDrains"]
-
 _NODES_TRIED = 8
 """Of those that might be emptied next."""
 _LARGEST_PIECE = 0.5

@@ -16,8 +16,6 @@ from descheduler.optimizer.objectives.consolidate_nodes.contended_limits import 
 from descheduler.optimizer.objectives.consolidate_nodes.drains import Drains
 from descheduler.optimizer.objectives.consolidate_nodes.greedy import ORDERS, GreedyOrder
 
-__all__ = ["VariedDrains"]
-
 _NOISE = 0.6
 """The standard deviation of the logarithm of what chance multiplies the place in an order by."""
 _MOST_TAKEN_BACK = 4

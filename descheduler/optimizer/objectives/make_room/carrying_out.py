@@ -12,8 +12,6 @@ from descheduler.optimizer.objectives.fullest_node import place_on_fullest
 from descheduler.optimizer.parts import Parts
 from descheduler.optimizer.rules import AtMost, MoveLimit
 
-__all__ = ["carry_out"]
-
 
 def carry_out(placement: Arrangement, parts: Parts, pairs: Sequence[tuple[int, int]]) -> bool:
     """Moves the pods of `pairs`, (pod, node) each with -1 for none; placed pods are at home before.

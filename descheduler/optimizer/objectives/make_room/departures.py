@@ -12,8 +12,6 @@ from descheduler.optimizer.arrays import PENDING, Bools, Floats, Ints
 from descheduler.optimizer.objectives.make_room.pod_kinds import PodKinds
 from descheduler.optimizer.parts import UNLIMITED, Parts
 
-__all__ = ["DepartureChoices", "departures_of"]
-
 _MOST_DEPARTING = 14
 """Pods of a machine of which pairs are looked at; fewer where there are many machines and kinds: memory is bounded."""
 _MOST_ANSWERS = 100_000_000

@@ -25,8 +25,6 @@ from descheduler.optimizer.objectives.make_room.pending import PendingUnits
 from descheduler.optimizer.objectives.make_room.pod_kinds import PodKinds
 from descheduler.optimizer.parts import Parts
 
-__all__ = ["Exchanges"]
-
 _MOST_NEW = 4000
 """Exchanges that are added in a round."""
 _MOST_AT_ONCE = 8192

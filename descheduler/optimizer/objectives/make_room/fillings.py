@@ -10,8 +10,6 @@ from descheduler.optimizer.arrays import PENDING, Floats, Ints
 from descheduler.optimizer.objectives.make_room.departures import DepartureChoices
 from descheduler.optimizer.objectives.make_room.pod_kinds import PodKinds
 
-__all__ = ["Fillings", "fill"]
-
 _MOST_PODS = 8
 
 

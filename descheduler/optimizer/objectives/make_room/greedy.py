@@ -8,8 +8,6 @@ from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.arrays import Ints
 from descheduler.optimizer.objectives.fullest_node import fullest
 
-__all__ = ["make_room_for"]
-
 _MOST_MOVES = 4
 
 

@@ -10,8 +10,6 @@ from itertools import zip_longest
 from descheduler.optimizer.arrays import PENDING
 from descheduler.optimizer.objectives.make_room.pod_kinds import PodKinds
 
-__all__ = ["Chosen", "Exchange", "match"]
-
 
 @dataclass(frozen=True, slots=True)
 class Exchange:

@@ -19,7 +19,6 @@ from descheduler.optimizer.objectives.make_room.room_search import RoomSearch
 from descheduler.optimizer.parts import UNLIMITED
 from descheduler.optimizer.problem import Problem
 
-__all__ = ["MakeRoom", "MakeRoomGoal"]
 _PODS_PER_LANDING = 25
 _PODS_PER_RECEIVER = 12
 _MOST_UNITS = 2

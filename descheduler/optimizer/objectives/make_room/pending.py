@@ -11,8 +11,6 @@ from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.arrays import PENDING, Ints
 from descheduler.optimizer.problem import Problem
 
-__all__ = ["PendingUnits", "SizeOrder"]
-
 
 class SizeOrder(IntEnum):
     """In which order pods of equal weight are placed."""

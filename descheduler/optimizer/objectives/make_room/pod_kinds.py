@@ -7,8 +7,6 @@ import numpy as np
 from descheduler.optimizer.arrays import Bools, Floats, Ints
 from descheduler.optimizer.problem import Problem
 
-__all__ = ["PodKinds"]
-
 
 class PodKinds:
     """The K kinds of some pods (int64[p]).

@@ -20,8 +20,6 @@ from descheduler.optimizer.objectives.fullest_node import fullest
 from descheduler.optimizer.objectives.make_room.pending import PendingUnits
 from descheduler.optimizer.parts import UNLIMITED, Parts
 
-__all__ = ["Relocations"]
-
 _LEAST_GAINS = (2.0, 1.0, 0.5, 0.3)
 """Pending pods placed for each pod moved, pass by pass: what gains much goes first, for moves are limited."""
 _MOST_LEAVING, _MOST_LIGHT = 8, 4

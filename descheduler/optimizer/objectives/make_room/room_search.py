@@ -21,8 +21,6 @@ from descheduler.optimizer.objectives.make_room.relocations import Relocations
 from descheduler.optimizer.parts import Parts
 from descheduler.optimizer.rules import MoveLimit
 
-__all__ = ["RoomSearch"]
-
 _SHARE_OF_ROUNDS = 0.7
 """Of the limits; what is left is for the choice of whole exchanges, and for relocations."""
 

@@ -15,8 +15,6 @@ from descheduler.optimizer.limits import Budget
 from descheduler.optimizer.objectives.reduce_gpu_fragmentation.fragments import Fragments
 from descheduler.optimizer.parts import Parts
 
-__all__ = ["Descent"]
-
 _LEAST_GAIN = 1e-6
 
 

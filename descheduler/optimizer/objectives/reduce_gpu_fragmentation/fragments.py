@@ -9,8 +9,6 @@ import numpy as np
 from descheduler.optimizer.arrays import Floats, Ints
 from descheduler.optimizer.parts import UNLIMITED, Parts
 
-__all__ = ["Fragments", "devices_of"]
-
 _CELLS = 4_000_000
 """Classes, machines and devices that are looked at in one array operation."""
 

@@ -16,8 +16,6 @@ from descheduler.optimizer.objectives.reduce_gpu_fragmentation.fragments import 
 from descheduler.optimizer.parts import Parts
 from descheduler.optimizer.problem import Problem
 
-__all__ = ["ReduceGpuFragmentation", "ReduceGpuFragmentationGoal"]
-
 _FIRST_PLAN = Limits(work=5.0)
 _LEAST_TAKEN, _MOST_TAKEN = 2, 24
 _LEAST_GAIN = 1e-6

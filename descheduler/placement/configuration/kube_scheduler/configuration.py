@@ -32,18 +32,6 @@ from descheduler.policy.checks import Checks, in_order
 from descheduler.policy.component_config import ClientConnectionSection, LeaderElectionSection
 from descheduler.policy.shared_args import Args, Int32, Int64
 
-__all__ = [
-    "DEFAULT_SCHEDULER_NAME",
-    "Extender",
-    "SchedulerConfiguration",
-    "SchedulerConfigurationSection",
-    "SchedulerProfile",
-    "default_configuration",
-    "load_scheduler_configuration",
-    "nodes_to_find",
-    "scheduler_configuration",
-]
-
 DEFAULT_SCHEDULER_NAME = "default-scheduler"
 """The scheduler of pods that name none."""
 _KIND = "KubeSchedulerConfiguration"

@@ -15,20 +15,6 @@ from descheduler.model.kube_version import KubeVersion
 from descheduler.placement.configuration.kube_scheduler.plugin_args import PluginSettings
 from descheduler.policy.shared_args import Args
 
-__all__ = [
-    "EVERYTHING",
-    "POINTS",
-    "REMOVED",
-    "PluginSection",
-    "SchedulerPluginSetSection",
-    "SchedulerPluginsSection",
-    "default_plugins",
-    "expand",
-    "field_of",
-    "merge_multi_point",
-    "weight_of",
-]
-
 _Weight = Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)]
 EVERYTHING = "*"
 """Among `disabled`, stands for every default plugin."""

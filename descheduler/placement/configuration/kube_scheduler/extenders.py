@@ -16,8 +16,6 @@ from descheduler.model.selection.labels import key_problem
 from descheduler.policy.checks import Checks
 from descheduler.policy.shared_args import Args, Int64
 
-__all__ = ["Extender", "ExtenderSection", "read_extenders"]
-
 
 class TlsSection(Args, frozen=True):
     """How an extender is reached over TLS; checked for its spelling only."""

@@ -17,17 +17,6 @@ from descheduler.documents.problems import did_you_mean, shown
 from descheduler.model.kube_version import KubeVersion
 from descheduler.policy.checks import Checks
 
-__all__ = [
-    "SCHEDULER_API_VERSION",
-    "ArgsBlock",
-    "ArgsKind",
-    "ByDefault",
-    "Percent",
-    "PluginArgs",
-    "PluginSettings",
-    "read_plugin_args",
-]
-
 SCHEDULER_API_VERSION = "kubescheduler.config.k8s.io/v1"
 """The only version that kube-scheduler reads since Kubernetes 1.29."""
 

@@ -33,8 +33,6 @@ from descheduler.policy.plugin_args import PluginConfigSection
 from descheduler.policy.plugin_packages import load_failure
 from descheduler.policy.shared_args import Args
 
-__all__ = ["SchedulerProfile", "SchedulerProfileSection", "read_scheduler_profile"]
-
 _DECIDING = frozenset({"multi_point", "pre_enqueue", "pre_filter", "filter", "reserve", "permit", "pre_bind", "bind"})
 """Where a plugin can keep a pod from a node, or from being bound."""
 _CHOOSING = frozenset({"multi_point", "queue_sort", "pre_score", "score"})

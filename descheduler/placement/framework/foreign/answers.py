@@ -31,21 +31,6 @@ from descheduler.policy.plugin_faults import (
     text_of,
 )
 
-__all__ = [
-    "ForeignLedger",
-    "Trouble",
-    "checked_bits",
-    "checked_cycle",
-    "checked_mask",
-    "checked_obstacle",
-    "checked_patch",
-    "checked_pre_filter",
-    "checked_scores",
-    "checked_sentences",
-    "guarded_interactions",
-    "guarded_ledger",
-]
-
 _Question = Literal["can_be_helped", "is_local", "is_felt_widely", "interact", "hinders_while_ending"]
 
 

@@ -20,8 +20,6 @@ from descheduler.placement.shadow.roles import OfManyKinds
 from descheduler.placement.shadow.shadow_cluster import Cycle, Takings
 from descheduler.policy.plugin_faults import WrongAnswer, at_most, is_of, text_of
 
-__all__ = ["ForeignPlugin", "failed_plugin", "guarded_plugin"]
-
 Method = Callable[..., object]
 
 

@@ -35,8 +35,6 @@ from descheduler.policy.plugin_faults import (
     text_of,
 )
 
-__all__ = ["admit_row", "guarded_row"]
-
 _MOST_SENTENCES = 100
 _MOST_QUEUED = 200_000
 _NEEDED: Mapping[str, tuple[tuple[str, ...], ...]] = {

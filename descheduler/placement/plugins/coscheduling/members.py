@@ -10,8 +10,6 @@ from descheduler.model.pod import Pod
 from descheduler.placement.shadow.follower import CountingFollower
 from descheduler.placement.shadow.shadow_cluster import Company, Cycle, ShadowCluster
 
-__all__ = ["GangLedger", "GangMembers", "Tally"]
-
 _NAME = "Coscheduling"
 
 

@@ -8,8 +8,6 @@ from typing import NamedTuple
 
 from descheduler.model.verdict import Reason
 
-__all__ = ["GangReason", "GangShortage", "MissingMembers"]
-
 
 class GangReason(Enum):
     """Why a gang keeps its pods back; the value is the scheduler's phrase."""

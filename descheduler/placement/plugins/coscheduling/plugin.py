@@ -18,8 +18,6 @@ from descheduler.placement.plugins.coscheduling.obstacles import GangReason, Gan
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 from descheduler.policy.shared_args import Args, WithoutEffect
 
-__all__ = ["Coscheduling"]
-
 _MOST_NAMED = 100
 """Gangs that a group waits for, of those that are named; it may list thousands."""
 _NOT_QUEUED = (GangReason.NO_GANG, GangReason.NO_SETTINGS, GangReason.TOO_FEW_PODS)

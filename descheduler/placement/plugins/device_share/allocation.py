@@ -25,8 +25,6 @@ from descheduler.placement.plugins.device_share.pod_devices import PodDevices
 from descheduler.placement.plugins.device_share.reasons import DeviceReason, insufficient, lacking
 from descheduler.placement.plugins.device_share.requests import WHOLE
 
-__all__ = ["Allocated", "DeviceAllocator"]
-
 Allocated = dict[str, tuple[AllocatedDevice, ...]]
 """Devices by type, in the order in which they were chosen; amounts of GPU memory as they were asked for."""
 Chosen = tuple[AllocatedDevice, ...]

@@ -27,8 +27,6 @@ from descheduler.placement.plugins.device_share.reasons import DeviceReason
 from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.shadow_cluster import Cycle
 
-__all__ = ["KnownAnswers", "PodOnNodes", "StateAnswers"]
-
 _NONE = MatchedReservations()
 
 

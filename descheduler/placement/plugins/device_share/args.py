@@ -18,8 +18,6 @@ from descheduler.placement.plugins.device_share.requests import GPU_MEMORY, GPU_
 from descheduler.placement.plugins.helper.scores import MAX_SCORE
 from descheduler.policy.shared_args import Args, WithoutEffect
 
-__all__ = ["ARGS", "DeviceScorer", "DeviceShareArgs", "Strategy", "Templates"]
-
 Strategy = Literal["LeastAllocated", "MostAllocated"]
 _STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
 _Weight = Annotated[int, msgspec.Meta(ge=1, le=100)]

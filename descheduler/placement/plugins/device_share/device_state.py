@@ -24,8 +24,6 @@ from descheduler.placement.plugins.device_share.hardware import Hardware, hardwa
 from descheduler.placement.shadow.follower import CountingFollower
 from descheduler.placement.shadow.shadow_cluster import NO_NODE, ShadowCluster
 
-__all__ = ["DeviceAmounts", "DeviceCache", "DeviceState", "Function", "TypeView", "fits", "is_zero", "state_key"]
-
 DeviceAmounts = Mapping[int, Amounts]
 """Minor → amounts."""
 Function = tuple[str, int, str]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple
 
 import msgspec
 
@@ -40,17 +40,7 @@ from descheduler.placement.shadow.follower import CountingFollower
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.shadow_cluster import NO_NODE, Cycle, ShadowCluster, Takings, taken_from
 
-__all__ = ["NAME", "DeviceLedger", "DeviceShare", "DeviceShareScore", "UnnamedDevices"]
-
 NAME = "DeviceShare"
-
-
-@runtime_checkable
-class _Reserving(Protocol):
-    """What the plugin finds out about a pod before Reserve, and leaves in the scratch of the cycle under its name."""
-
-    def reserve(self, node: int) -> Allocated | DeviceReason | None:
-        """The devices that the pod gets on a node; None where the scheduler leaves that to the kubelet."""
 
 
 class _TakenDevices(NamedTuple):
@@ -74,7 +64,7 @@ class DeviceLedger:
         `cycle.notes` says so.
         """
         reserving = cycle.scratch.get(NAME)
-        found = reserving.reserve(node) if isinstance(reserving, _Reserving) else None
+        found = reserving.reserve(node) if isinstance(reserving, PodOnNodes) else None
         if isinstance(found, DeviceReason):
             cycle.notes.append(f"{NAME} must find devices on node {cycle.cluster.table.names[node]} ({found.short})")
         if found is None or isinstance(found, DeviceReason):

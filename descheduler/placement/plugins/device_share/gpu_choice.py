@@ -22,8 +22,6 @@ from descheduler.placement.plugins.device_share.hardware import (
 from descheduler.placement.plugins.device_share.reasons import DeviceReason
 from descheduler.placement.plugins.device_share.requests import GpuRequest
 
-__all__ = ["gpus_by_partition", "gpus_by_topology"]
-
 _WEIGHTS = {8: 10_000, 4: 100, 2: 1}
 """What a partition of so many GPUs is worth that stays free."""
 

@@ -17,19 +17,6 @@ from descheduler.model.koordinator.devices import (
 )
 from descheduler.model.node import Node
 
-__all__ = [
-    "ISOLATION_LABEL",
-    "SCOPE_LEVELS",
-    "Hardware",
-    "NodeTraits",
-    "PartitionGroups",
-    "TopologyScope",
-    "hardware_key",
-    "make_hardware",
-    "mask_of",
-    "traits_of",
-]
-
 _LABEL_DOMAIN = "node.koordinator.sh"
 ISOLATION_LABEL = "koordinator.sh/gpu-isolation-provider"
 

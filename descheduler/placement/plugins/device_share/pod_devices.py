@@ -28,8 +28,6 @@ from descheduler.placement.plugins.device_share.hardware import ISOLATION_LABEL
 from descheduler.placement.plugins.device_share.reasons import DeviceReason
 from descheduler.placement.plugins.device_share.requests import GpuRequest, RequestError, device_requests, gpu_request
 
-__all__ = ["PodDevices", "UnknownTemplatesError", "devices_of", "request_key"]
-
 Decoded = TypeVar("Decoded")
 _ANNOTATIONS = (DEVICE_HINT_ANNOTATION, JOINT_DEVICES_ANNOTATION, GPU_PARTITION_SPEC_ANNOTATION)
 

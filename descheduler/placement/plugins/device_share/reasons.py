@@ -5,8 +5,6 @@ from __future__ import annotations
 from descheduler.model.koordinator.devices import FPGA, GPU, RDMA
 from descheduler.placement.framework.obstacle import Code, ObstacleReason
 
-__all__ = ["DeviceReason", "insufficient", "lacking", "reasons_in"]
-
 _RESOLVABLE = frozenset(
     {
         "INSUFFICIENT_GPU",

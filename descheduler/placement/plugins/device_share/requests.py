@@ -12,17 +12,6 @@ from descheduler.model.koordinator.devices import FPGA, GPU, RDMA, Amounts, curr
 from descheduler.model.quantity import ceil_value
 from descheduler.model.requests import ResourceList
 
-__all__ = [
-    "DEVICE_RESOURCES",
-    "GPU_CORE",
-    "GPU_MEMORY",
-    "GPU_MEMORY_RATIO",
-    "GpuRequest",
-    "RequestError",
-    "device_requests",
-    "gpu_request",
-]
-
 _DOMAIN = "koordinator.sh"
 GPU_CORE, GPU_MEMORY, GPU_MEMORY_RATIO = (f"{_DOMAIN}/gpu-{part}" for part in ("core", "memory", "memory-ratio"))
 _KOORDINATOR_GPU = f"{_DOMAIN}/gpu"

@@ -44,8 +44,6 @@ from descheduler.placement.plugins.device_share.requests import (
 )
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
-__all__ = ["ROW", "GpuParts", "explain_devices"]
-
 
 class GpuParts:
     """The healthy GPUs of Device objects, by their minors."""

@@ -37,8 +37,6 @@ from descheduler.placement.plugins.dynamic_resources.usage import DeviceUsage
 from descheduler.placement.plugins.helper.device_resources import ServedResources
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
-__all__ = ["DeviceWorld", "claim_of_extended_resources"]
-
 
 class _Container(NamedTuple):
     """A container by its place among all of a pod; `is_lasting` of one that runs as long as the pod."""

@@ -30,8 +30,6 @@ from descheduler.placement.plugins.dynamic_resources.rules import DeviceRules
 from descheduler.placement.plugins.dynamic_resources.usage import DeviceUsage
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 
-__all__ = ["ClaimGrants", "ClaimLedger", "ClaimReserving", "Grant", "Granted", "GrantedClaim", "TakenGrants"]
-
 
 class _DeviceCatalog:
     """Slices and classes of one snapshot, for the schedulers of all releases."""

@@ -14,8 +14,6 @@ from descheduler.placement.plugins.dynamic_resources.requests import AskedClaim,
 from descheduler.placement.plugins.dynamic_resources.rules import ClaimFault
 from descheduler.placement.plugins.helper.device_resources import IMPLICIT
 
-__all__ = ["ClaimInterplay", "OwnDevices"]
-
 
 class ClaimInterplay:
     """Devices can be shared by nodes, a claim binds its pods to where it is, and a device in use hides an error.

@@ -14,8 +14,6 @@ from descheduler.placement.plugins.dynamic_resources.rules import DeviceRules
 from descheduler.placement.plugins.dynamic_resources.usage import CounterAccounts
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
-__all__ = ["DeviceCount", "DeviceInventory"]
-
 
 class DeviceCount(msgspec.Struct, frozen=True):
     """Devices of one `driver` that one class selects; `device_class` is empty for devices that no class selects.

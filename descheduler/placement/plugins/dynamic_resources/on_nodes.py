@@ -31,8 +31,6 @@ from descheduler.placement.plugins.dynamic_resources.search.allocation import (
 from descheduler.placement.plugins.helper.device_resources import IMPLICIT
 from descheduler.placement.shadow.node_masks import BoolMask
 
-__all__ = ["ClaimsOnNodes", "extended_resources"]
-
 _FITS = NodeAnswer(AllocationOutcome.FITS)
 _FAULTS = {
     AllocationOutcome.NO_DEVICES: DeviceFault.NO_DEVICES,

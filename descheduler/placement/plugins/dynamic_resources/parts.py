@@ -17,8 +17,6 @@ from descheduler.placement.plugins.dynamic_resources.requests import AskedDevice
 from descheduler.placement.plugins.dynamic_resources.rules import ClaimFault, DeviceRules
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
-__all__ = ["ClaimParts"]
-
 
 class _Share(NamedTuple):
     """A device as a share of a part of its node, in percent."""

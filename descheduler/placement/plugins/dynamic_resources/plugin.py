@@ -48,8 +48,6 @@ from descheduler.placement.shadow.placement_class import Mark, PlacementClass
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 from descheduler.policy.shared_args import Args
 
-__all__ = ["ROW", "DynamicResources", "DynamicResourcesScore", "on_nodes_of"]
-
 _NEEDED = (CLAIM_KIND, DEVICE_CLASS_KIND, SLICE_KIND)
 
 

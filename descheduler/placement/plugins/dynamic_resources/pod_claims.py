@@ -18,8 +18,6 @@ from descheduler.model.resource_claims import (
 from descheduler.placement.plugins.dynamic_resources.grants import ClaimGrants, GrantedClaim
 from descheduler.placement.plugins.dynamic_resources.rules import ClaimFault
 
-__all__ = ["ClaimMark", "ClaimsOfPod", "NamedClaim", "missing_class"]
-
 
 class NamedClaim(NamedTuple):
     """A claim that a pod names, and what it asks for; one that is yet to be made is made from `template`."""

@@ -25,8 +25,6 @@ from descheduler.model.selection.affinity import NodeSelectorTerm
 from descheduler.model.selection.taints import NO_EXECUTE, NO_SCHEDULE, Taint
 from descheduler.placement.plugins.dynamic_resources.rules import DeviceRules
 
-__all__ = ["DevicePool", "DevicePools", "PoolDevice", "PoolKey", "PoolState"]
-
 _NO_COUNTERS: Mapping[str, Mapping[str, int]] = {}
 _HARD = (NO_SCHEDULE, NO_EXECUTE)
 _Mark: TypeAlias = tuple[str, str]

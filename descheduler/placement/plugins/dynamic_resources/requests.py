@@ -28,9 +28,6 @@ from descheduler.placement.cel import (
 )
 from descheduler.placement.plugins.dynamic_resources.pools import PoolDevice
 
-__all__ = ["AskedClaim", "AskedDevices", "AskedRequest", "AttemptError", "DeviceSelectors", "UnknownAllocation"]
-
-
 _LONGEST_SHOWN = 80
 """Characters of an expression in a message."""
 
@@ -103,7 +100,6 @@ class DeviceSelectors:
         self._by_content: dict[bytes, CelDevice] = {}
 
     def of(self, texts: Sequence[str]) -> tuple[_Expression, ...]:
-        """The expressions of these texts."""
         return tuple(self._by_text.get(text) or self._by_text.setdefault(text, _Expression(text)) for text in texts)
 
     def select(self, expressions: tuple[_Expression, ...], device: PoolDevice) -> bool:

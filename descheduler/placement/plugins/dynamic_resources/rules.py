@@ -9,8 +9,6 @@ import msgspec
 from descheduler.model.kube_version import KubeVersion
 from descheduler.placement.framework.obstacle import ObstacleReason
 
-__all__ = ["BRIEF_BIT", "ClaimFault", "DeviceFault", "DeviceRules", "for_now", "knows_order"]
-
 BRIEF_BIT = 128
 """Beside the bit of a DeviceFault: it is a state of seconds, as pools of devices are being published, or one that hangs
 on when the scheduler was started."""
@@ -67,7 +65,6 @@ class DeviceRules(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, version: KubeVersion) -> DeviceRules:
-        """The rules of `version`."""
         return cls(
             has_taint_rules=version.gate("DRADeviceTaintRules"),
             keeps_distinct_values=version.gate("keeps_all_distinct_attributes"),

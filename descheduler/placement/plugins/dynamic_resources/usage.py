@@ -9,8 +9,6 @@ from descheduler.model.resource_claims import AllocationResult, DeviceId
 from descheduler.placement.plugins.dynamic_resources.pools import DevicePool, PoolDevice, PoolKey
 from descheduler.placement.plugins.dynamic_resources.rules import DeviceRules
 
-__all__ = ["CounterAccounts", "DeviceUsage"]
-
 _Counters = Mapping[tuple[str, str], int]
 
 

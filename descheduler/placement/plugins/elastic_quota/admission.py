@@ -12,8 +12,6 @@ from descheduler.placement.plugins.elastic_quota.quota_shortage import QuotaLimi
 from descheduler.placement.plugins.elastic_quota.quota_tree import Amounts, capped
 from descheduler.placement.plugins.elastic_quota.quota_usage import QuotaAccount, QuotaUsage
 
-__all__ = ["QuotaAdmission"]
-
 _Amounts = Mapping[str, int]
 
 

@@ -28,8 +28,6 @@ from descheduler.placement.plugins.elastic_quota.quota_usage import ELASTIC_QUOT
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 from descheduler.policy.shared_args import Args, WithoutEffect
 
-__all__ = ["ARGS", "BUILT_IN_MAX", "ROW", "ElasticQuotaArgs", "ElasticQuotaPlugin", "make_admission", "usage_of"]
-
 MaxAmounts = tuple[tuple[str, int], ...]
 """Resource and nano units, by name."""
 BUILT_IN_MAX: MaxAmounts = tuple((name, (2**63 - 1) // 5 * NANO) for name in (CPU, MEMORY))

@@ -20,8 +20,6 @@ from descheduler.model.requests import ResourceList
 from descheduler.placement.plugins.elastic_quota.quota_tree import QuotaTree
 from descheduler.placement.plugins.elastic_quota.runtime_quota import RuntimeQuota
 
-__all__ = ["ForestSettings", "QuotaForest", "QuotaPlace", "QuotaShares"]
-
 
 class ForestSettings(msgspec.Struct, frozen=True):
     """Arguments and feature gates of koord-scheduler on which the sums of quotas hang, see ElasticQuotaArgs."""

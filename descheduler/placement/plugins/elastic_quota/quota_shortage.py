@@ -10,8 +10,6 @@ from descheduler.model.requests import CPU, MEMORY
 from descheduler.model.text.amounts import amount_of, amount_text
 from descheduler.model.verdict import Reason
 
-__all__ = ["QuotaLimit", "QuotaShortage"]
-
 _DECIMAL = ("", "k", "M", "G", "T", "P", "E")
 _BINARY = ("", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
 

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from descheduler.model.koordinator.elastic_quota import ElasticQuota
 from descheduler.model.requests import ResourceList, ceil_amount
 
-__all__ = ["NO_PARENT", "Amounts", "QuotaTree", "capped", "row_of", "wrapped"]
-
 Amounts = NDArray[np.int64]
 """An amount for each resource of a tree, in its order."""
 _UNLIMITED = 2**63 - 1

@@ -18,8 +18,6 @@ from descheduler.placement.plugins.elastic_quota.quota_tree import Amounts
 from descheduler.placement.shadow.follower import CountingFollower
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
-__all__ = ["ELASTIC_QUOTA_KIND", "PodRules", "QuotaAccount", "QuotaUsage", "UsageOf"]
-
 ELASTIC_QUOTA_KIND = "ElasticQuota.scheduling.sigs.k8s.io"
 
 

@@ -12,8 +12,6 @@ from descheduler.model.koordinator.elastic_quota import DEFAULT_QUOTA, ROOT_QUOT
 from descheduler.model.requests import ResourceList, ceil_amount
 from descheduler.placement.plugins.elastic_quota.quota_tree import NO_PARENT, Amounts, QuotaTree, row_of, wrapped
 
-__all__ = ["RuntimeQuota"]
-
 _Columns = NDArray[np.intp] | slice
 _ALL = slice(None)
 

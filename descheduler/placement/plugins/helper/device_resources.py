@@ -16,8 +16,6 @@ from descheduler.model.resource_claims import DEVICE_CLASS_KIND, DeviceClass
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
-__all__ = ["IMPLICIT", "ContestedResource", "ExtendedResources", "ServedResources", "unlisted_sentence"]
-
 IMPLICIT = "deviceclass.resource.kubernetes.io/"
 """What comes before the name of a class in the resource that it serves without naming one."""
 

@@ -8,8 +8,6 @@ from descheduler.model.node import Node
 from descheduler.model.selection.affinity import NodeSelectorTerm
 from descheduler.model.selection.labels import Requirement
 
-__all__ = ["label_found", "requirement_text", "unmet"]
-
 
 def unmet(terms: Iterable[NodeSelectorTerm], node: Node) -> Iterator[str]:
     """For each term what `node` does not meet of it; nothing when it meets any of them."""

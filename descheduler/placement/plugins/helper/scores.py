@@ -18,24 +18,6 @@ from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.node_table import NodeTable
 from descheduler.policy.shared_args import Args
 
-__all__ = [
-    "MAX_SCORE",
-    "Divide",
-    "NormalizedScores",
-    "ScoredResource",
-    "ShapePoint",
-    "ShapePointSection",
-    "exact_div",
-    "highest_of",
-    "is_scored_unasked",
-    "normalize",
-    "ratings_of",
-    "read_shape",
-    "scored_resource",
-    "shown_shape",
-    "tdiv",
-]
-
 MAX_SCORE = 100
 """The best score that a plugin may give to a node, before its weight."""
 

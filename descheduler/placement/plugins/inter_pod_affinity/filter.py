@@ -28,8 +28,6 @@ from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 from descheduler.placement.shadow.tally.pod_tally import PodQuery, PodSum
 from descheduler.placement.shadow.topology import Domains, Topology
 
-__all__ = ["AffinityFault", "AffinityInteractions", "AffinityTerms", "InterPodAffinity"]
-
 
 class AffinityTerms:
     """Resolves terms of incoming pods to queries, as kube-scheduler of `release` does. Pods being deleted count.

@@ -36,8 +36,6 @@ from descheduler.placement.shadow.tally.pod_tally import PodQuery, PodSum
 from descheduler.placement.shadow.topology import Topology
 from descheduler.policy.shared_args import Args
 
-__all__ = ["ROW", "InterPodAffinityArgs", "InterPodAffinityScore"]
-
 
 class InterPodAffinityArgs(Args, frozen=True):
     """`InterPodAffinityArgs`."""

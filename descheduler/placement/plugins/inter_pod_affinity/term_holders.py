@@ -21,9 +21,6 @@ from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.shadow_cluster import NO_NODE, ShadowCluster
 from descheduler.placement.shadow.tally.label_columns import SelectorIndex
 
-__all__ = ["HeldTerm", "MatchingTerms", "TermHolders", "TermKind"]
-
-
 _MOST_KEPT = 2_000_000
 """So many terms are kept as answers, some 16 MB; a tenant may state thousands that match every placement class."""
 _MOST_NAMESPACES = 64
@@ -203,7 +200,6 @@ class TermHolders(CountingFollower):
         return matching
 
     def concerns(self, spec: PodSpec) -> bool:
-        """Those that have terms."""
         return spec.affinity is not None
 
     def count(self, pod: Pod, node: int, sign: int, *, is_terminating: bool) -> None:

@@ -21,18 +21,6 @@ from descheduler.model.text.duration import parse_duration
 from descheduler.placement.configuration.kube_scheduler.plugin_args import ArgsBlock, ArgsKind
 from descheduler.policy.shared_args import Args, WithoutEffect
 
-__all__ = [
-    "AGGREGATES",
-    "ARGS",
-    "FACTORS_ANNOTATION",
-    "Amounts",
-    "LoadAwareSchedulingArgs",
-    "Percentile",
-    "PodEstimates",
-    "UsageLimits",
-    "units",
-]
-
 Amounts = tuple[tuple[str, int], ...]
 """Whole numbers by resource, in name order."""
 AGGREGATES = ("avg", "p50", "p90", "p95", "p99")

@@ -39,8 +39,6 @@ from descheduler.placement.plugins.load_aware_scheduling.node_loads import (
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 
-__all__ = ["EXPIRED", "LimitInteractions", "LoadAwareScheduling", "OverLimit"]
-
 _EXPIRED_BIT = 1
 _MOST_TOLD = 15
 """Resources that are told apart in reasons; more than these are told as the last of them."""

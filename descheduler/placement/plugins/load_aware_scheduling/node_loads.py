@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from descheduler.cluster.decoding.blocks import decode_quantities
 from descheduler.cluster.decoding.koordinator.node_metric import decode_aggregates
 from descheduler.model.koordinator.classes import is_prod
-from descheduler.model.koordinator.node_metric import RAW_ALLOCATABLE_ANNOTATION, NodeMetric, PodMetric
+from descheduler.model.koordinator.node_reports import RAW_ALLOCATABLE_ANNOTATION, NodeMetric, PodMetric
 from descheduler.model.koordinator.reservation import is_reserve_pod
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
@@ -33,18 +33,6 @@ from descheduler.placement.plugins.load_aware_scheduling.args import (
 from descheduler.placement.shadow.follower import CountingFollower
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.shadow_cluster import NO_NODE, ShadowCluster
-
-__all__ = [
-    "AFTER_INITIALIZED_ANNOTATION",
-    "AFTER_SCHEDULED_ANNOTATION",
-    "PROD",
-    "THRESHOLDS_ANNOTATION",
-    "WHOLE",
-    "LoadsOf",
-    "NodeLoads",
-    "Usage",
-    "resources_of",
-]
 
 AFTER_SCHEDULED_ANNOTATION = "scheduling.koordinator.sh/load-estimated-seconds-after-pod-scheduled"
 AFTER_INITIALIZED_ANNOTATION = "scheduling.koordinator.sh/load-estimated-seconds-after-initialized"
@@ -66,7 +54,6 @@ class LoadsOf(msgspec.Struct, frozen=True):
     resources: tuple[str, ...]
 
     def __call__(self, cluster: ShadowCluster) -> NodeLoads:
-        """The loads as they are now."""
         return NodeLoads(cluster, self.args, self.resources)
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.koordinator.classes import is_prod
-from descheduler.model.koordinator.node_metric import NODE_METRIC_KIND, RAW_ALLOCATABLE_ANNOTATION
+from descheduler.model.koordinator.node_reports import NODE_METRIC_KIND, RAW_ALLOCATABLE_ANNOTATION
 from descheduler.model.node import BATCH_RESOURCES
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import ScoreRange
@@ -41,8 +41,6 @@ from descheduler.placement.plugins.load_aware_scheduling.node_loads import (
 from descheduler.placement.shadow.node_table import SomeNodes
 from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
-
-__all__ = ["ROW", "LoadAwareSchedulingScore"]
 
 _OF_PROD = ("", 1)
 """Marks what a pod adds to the usage of prod pods, as no resource has this name."""

@@ -11,8 +11,6 @@ import msgspec
 
 from descheduler.placement.plugins.node_numa_resource.cpu_cache import FULL_CORES, CpuMap
 
-__all__ = ["CORE_EXCLUSIVE", "NUMA_EXCLUSIVE", "CpuChoice", "choose_cpus"]
-
 CORE_EXCLUSIVE, NUMA_EXCLUSIVE = "PCPULevel", "NUMANodeLevel"
 """Policies of pods that would rather not share a core, or a NUMA node, with others of the same policy."""
 

@@ -12,26 +12,13 @@ import numpy as np
 
 from descheduler.cluster.decoding.koordinator.node_topology import decode_cpu_spec, decode_pinned_cpus
 from descheduler.model.annotations import CPU_SPEC_ANNOTATION, RESOURCE_STATUS_ANNOTATION
-from descheduler.model.koordinator.node_topology import NODE_TOPOLOGY_KIND, Cpu, NodeTopology
+from descheduler.model.koordinator.node_reports import NODE_TOPOLOGY_KIND, Cpu, NodeTopology
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.text.numbers import cpu_list_text
 from descheduler.placement.framework.matched_reservations import Allocation
 from descheduler.placement.shadow.follower import CountingFollower
 from descheduler.placement.shadow.shadow_cluster import NO_NODE, Cycle, ShadowCluster
-
-__all__ = [
-    "AMPLIFICATION_ANNOTATION",
-    "FULL_CORES",
-    "NAME",
-    "SPREAD",
-    "CpuCache",
-    "CpuLedger",
-    "CpuMap",
-    "HeldCpus",
-    "NodeCpus",
-    "cpu_map",
-]
 
 FULL_CORES, SPREAD = "FullPCPUs", "SpreadByPCPUs"
 """Policies by which CPUs are chosen: whole physical cores, or one CPU of each core."""
@@ -53,7 +40,6 @@ class CpuMap(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def cpus(self) -> frozenset[int]:
-        """All of them."""
         return frozenset(self.core)
 
     def by_core(self, cpus: Iterable[int]) -> dict[int, list[int]]:

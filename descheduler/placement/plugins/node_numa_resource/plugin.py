@@ -34,8 +34,6 @@ from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 from descheduler.policy.shared_args import Args
 
-__all__ = ["ARGS", "NodeNUMAResource", "NodeNUMAResourceArgs"]
-
 _Strategy = Literal["LeastAllocated", "MostAllocated"]
 _STRATEGIES: tuple[_Strategy, ...] = get_args(_Strategy)
 _BindPolicy = Literal["FullPCPUs", "SpreadByPCPUs"]

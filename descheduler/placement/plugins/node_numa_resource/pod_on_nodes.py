@@ -17,8 +17,6 @@ from descheduler.placement.framework.obstacle import Code, ObstacleReason
 from descheduler.placement.plugins.node_numa_resource.choosing import CpuChoice, choose_cpus
 from descheduler.placement.plugins.node_numa_resource.cpu_cache import FULL_CORES, SPREAD, CpuCache, HeldCpus, NodeCpus
 
-__all__ = ["CpuReason", "PinnedPod", "PodCpus", "UnreadableTopology", "cpus_asked", "reason_of", "shares_cpus"]
-
 _MILLI = 1000
 """Units of the node table in a CPU."""
 _QOS_LABEL = "koordinator.sh/qosClass"
@@ -41,7 +39,6 @@ class PodCpus(NamedTuple):
 
     @property
     def number(self) -> int:
-        """How many CPUs those are."""
         return self.milli // _MILLI
 
     @property
@@ -105,7 +102,6 @@ _BY_BIT = {reason.bit: reason for reason in CpuReason}
 
 
 def reason_of(bits: int) -> CpuReason:
-    """The reason of a bit."""
     return _BY_BIT[bits]
 
 

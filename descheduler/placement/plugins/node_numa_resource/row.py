@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from descheduler.model.annotations import CPU_SPEC_ANNOTATION, NUMA_SPEC_ANNOTATION
-from descheduler.model.koordinator.node_topology import NODE_TOPOLOGY_KIND
+from descheduler.model.koordinator.node_reports import NODE_TOPOLOGY_KIND
 from descheduler.model.text.numbers import cpu_list_text
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.obstacle import Obstacle
@@ -33,8 +33,6 @@ from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.node_table import SomeNodes, is_counted
 from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
-
-__all__ = ["ROW", "NodeNUMAResourceScore"]
 
 
 class NodeNUMAResourceScore(OwnNodeScore):

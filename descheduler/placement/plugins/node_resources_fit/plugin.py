@@ -26,8 +26,6 @@ from descheduler.placement.shadow.node_table import CPU_ROW, EPHEMERAL_ROW, MEMO
 from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 
-__all__ = ["ROW", "NodeResourcesFit"]
-
 _PODS_BIT, _CPU_BIT, _MEMORY_BIT, _EPHEMERAL_BIT, _SCALAR_BIT = (1 << bit for bit in range(5))
 """Reason bits. `_SCALAR_BIT` stands for any of the other resources; `obstacle` names them."""
 

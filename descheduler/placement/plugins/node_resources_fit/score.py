@@ -43,8 +43,6 @@ from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 from descheduler.policy.shared_args import Args
 
-__all__ = ["ARGS", "NodeResourcesFitArgs", "NodeResourcesFitScore", "ResourceWeight"]
-
 ScoringStrategyType = Literal["LeastAllocated", "MostAllocated", "RequestedToCapacityRatio"]
 _STRATEGIES: tuple[ScoringStrategyType, ...] = get_args(ScoringStrategyType)
 _Weight = Annotated[int, msgspec.Meta(ge=0, le=100)]

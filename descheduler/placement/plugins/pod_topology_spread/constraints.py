@@ -27,8 +27,6 @@ from descheduler.placement.shadow.tally.pod_tally import PodQuery
 from descheduler.placement.shadow.topology import Topology
 from descheduler.policy.shared_args import Args, Int32, LabelSelectorArg
 
-__all__ = ["ARGS", "SYSTEM_DEFAULT_CONSTRAINTS", "PodTopologySpreadArgs", "SpreadConstraints"]
-
 _DEFAULTING_TYPES = ("System", "List")
 _WHEN_UNSATISFIABLE = ("DoNotSchedule", "ScheduleAnyway")
 _INCLUSION_POLICIES = ("Honor", "Ignore")

@@ -33,8 +33,6 @@ from descheduler.placement.shadow.pod_counts import PodCounts
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 from descheduler.placement.shadow.tally.pod_tally import FoundPods
 
-__all__ = ["ROW", "PodTopologySpread"]
-
 _HARD = "DoNotSchedule"
 
 

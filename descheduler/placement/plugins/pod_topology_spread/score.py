@@ -27,8 +27,6 @@ from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 from descheduler.placement.shadow.tally.pod_tally import FoundPods, PodQuery
 from descheduler.placement.shadow.topology import Domains
 
-__all__ = ["Cells", "Nodes", "PodTopologySpreadScore", "rounded"]
-
 Nodes = NDArray[np.intp]
 
 _BELOW_HALF = math.nextafter(0.5, 0.0)

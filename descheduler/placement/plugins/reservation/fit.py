@@ -18,16 +18,6 @@ from descheduler.placement.plugins.reservation.holdings import Amounts, HeldRese
 from descheduler.placement.shadow.node_table import NodeTable
 from descheduler.placement.shadow.shadow_cluster import NO_NODE, ShadowCluster
 
-__all__ = [
-    "OPERATING_OWNERS_ANNOTATION",
-    "NomineesOfOthers",
-    "OperatingPods",
-    "ReservationFit",
-    "fit_on_node",
-    "pre_allocations",
-    "score",
-]
-
 OPERATING_OWNERS_ANNOTATION = "scheduling.koordinator.sh/reservation-owners"
 _MODE_LABEL = "scheduling.koordinator.sh/operating-mode"
 _OPERATING = "Reservation"

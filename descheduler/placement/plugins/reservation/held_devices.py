@@ -14,8 +14,6 @@ from descheduler.model.koordinator.devices import (
 )
 from descheduler.placement.framework.matched_reservations import DevicesByMinor
 
-__all__ = ["HeldDevices", "devices_of"]
-
 
 class HeldDevices:
     """What a Reservation on a node has by its annotation, less what owners have on the same minors."""

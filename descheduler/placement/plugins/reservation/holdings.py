@@ -24,8 +24,6 @@ from descheduler.placement.shadow.follower import CountingFollower
 from descheduler.placement.shadow.node_table import CPU_ROW, NodeTable
 from descheduler.placement.shadow.shadow_cluster import NO_NODE, ShadowCluster
 
-__all__ = ["Amounts", "HeldReservation", "Holdings"]
-
 Amounts = tuple[tuple[int, int], ...]
 """(resource row, amount) without zeros, in units of the node table."""
 
@@ -90,7 +88,6 @@ class HeldReservation:
 
     @property
     def name(self) -> str:
-        """The name of the Reservation."""
         return self.reservation.name
 
     @property

@@ -17,8 +17,6 @@ from descheduler.placement.plugins.reservation.holdings import Amounts, HeldRese
 from descheduler.placement.plugins.reservation.pod_protocol import OwnerMatch, ReservationRequest
 from descheduler.placement.shadow.shadow_cluster import NO_NODE, Cycle, ShadowCluster
 
-__all__ = ["RESERVATION", "CycleState", "OwnerLedger", "ReservePodLedger", "Use", "state_of"]
-
 RESERVATION = "Reservation"
 """The plugin's name."""
 

@@ -39,8 +39,6 @@ from descheduler.placement.plugins.reservation.pod_protocol import AFFINITY_ANNO
 from descheduler.placement.plugins.reservation.sights import Sights
 from descheduler.placement.shadow.shadow_cluster import NO_NODE, Cycle, ShadowCluster, Takings, taken_from
 
-__all__ = ["ReservationPlugin", "ReservationReason", "UnreadableReservation"]
-
 _OVERCOMMITTED = (
     "owners of a Reservation on {} have more than it reserves, so that the kubelet refuses the pod there until others"
     " are gone"

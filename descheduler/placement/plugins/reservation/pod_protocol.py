@@ -20,18 +20,6 @@ from descheduler.model.pod import Pod
 from descheduler.model.selection.affinity import NodeSelectorTerm
 from descheduler.model.selection.taints import NO_EXECUTE, NO_SCHEDULE, Taint, Toleration, tolerates_all
 
-__all__ = [
-    "AFFINITY_ANNOTATION",
-    "EXACT_MATCH_ANNOTATION",
-    "IGNORED_LABEL",
-    "ORDER_LABEL",
-    "OwnerMatch",
-    "ReservationAffinity",
-    "ReservationRequest",
-    "match",
-    "request_of",
-]
-
 
 class OwnerMatch(Enum):
     """What comes of a pod and a Reservation; the words are those of koord-scheduler's events."""

@@ -37,7 +37,6 @@ from descheduler.placement.shadow.placement_class import Mark
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 from descheduler.policy.shared_args import Args, WithoutEffect
 
-__all__ = ["ROW", "ReservationArgs", "ReservationSection", "explain_reservations"]
 _HIGHEST = 100
 _PREFERRED = 1000
 

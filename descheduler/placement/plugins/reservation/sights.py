@@ -19,8 +19,6 @@ from descheduler.placement.shadow.node_table import NodeTable
 from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.views import SeenPod
 
-__all__ = ["Sight", "Sights", "StandIns"]
-
 _MOST_CELLS = 1_000_000
 """Placement classes times Reservations of which is kept what came of them."""
 _LEAST_CLASSES = 16

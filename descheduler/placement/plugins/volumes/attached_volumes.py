@@ -18,8 +18,6 @@ from descheduler.placement.plugins.volumes.pod_claims import PodClaim, PodClaims
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.shadow_cluster import NO_NODE, ShadowCluster
 
-__all__ = ["AttachableVolume", "AttachableVolumes", "AttachedVolumes", "may_have_attachable"]
-
 _INLINE_PLUGINS = {
     "awsElasticBlockStore": "kubernetes.io/aws-ebs",
     "gcePersistentDisk": "kubernetes.io/gce-pd",

@@ -19,8 +19,6 @@ from descheduler.placement.plugins.volumes.volume_pool import NO_VOLUME, Ranks, 
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.shadow_cluster import NO_NODE, ShadowCluster
 
-__all__ = ["ClaimSupply", "FoundVolumes", "UnboundClaim"]
-
 _NOBODYS_UID = "(new)"
 
 

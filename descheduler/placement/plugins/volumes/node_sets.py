@@ -17,8 +17,6 @@ from descheduler.model.selection.labels import LabelSelector, Requirement
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.node_table import NodeTable
 
-__all__ = ["NodeIndices", "NodeSets"]
-
 NodeIndices: TypeAlias = NDArray[np.intp]
 
 

@@ -15,18 +15,6 @@ from descheduler.placement.framework.obstacle import Code, Obstacle, Said
 from descheduler.placement.shadow.follower import CountingFollower
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
-__all__ = [
-    "CLAIM_KINDS",
-    "ClaimInteractions",
-    "ClaimOwners",
-    "NewVolumeInteractions",
-    "PodClaim",
-    "PodClaims",
-    "claims_of",
-    "is_read",
-    "not_found",
-]
-
 _Kind = Literal["PersistentVolumeClaim", "PersistentVolume", "StorageClass.storage.k8s.io"]
 CLAIM_KINDS = frozenset({"PersistentVolumeClaim", "PersistentVolume", "StorageClass.storage.k8s.io"})
 """What tells which volumes a pod has or will have, by the keys of the table of kinds."""

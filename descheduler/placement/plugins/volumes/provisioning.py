@@ -21,8 +21,6 @@ from descheduler.model.volume_sources import ClaimReference, CSIStorageCapacity,
 from descheduler.placement.plugins.volumes.node_sets import NodeIndices, NodeSets
 from descheduler.placement.shadow.node_masks import BoolMask
 
-__all__ = ["MOST_BYTES", "Assumed", "AssumedVolumes", "Provisioning"]
-
 ClaimKey: TypeAlias = tuple[str, str]
 """Namespace and name of a claim."""
 CapacityKey: TypeAlias = tuple[str, str]

@@ -20,8 +20,6 @@ from descheduler.placement.shadow.node_table import NodeTable
 from descheduler.placement.shadow.placement_class import PlacementClass
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 
-__all__ = ["VolumeDemand", "VolumeDemands", "VolumeLedger"]
-
 _PLUGIN = "VolumeBinding"
 _CLASSES: Final = "StorageClass.storage.k8s.io"
 _Affinity: TypeAlias = tuple[NodeSelectorTerm, ...] | None

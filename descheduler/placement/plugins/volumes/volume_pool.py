@@ -16,8 +16,6 @@ from descheduler.model.volume_sources import ClaimReference, PersistentVolume, P
 from descheduler.placement.plugins.volumes.node_sets import NodeIndices, NodeSets
 from descheduler.placement.shadow.node_masks import BoolMask
 
-__all__ = ["NO_VOLUME", "Ranks", "VolumePool"]
-
 Ranks: TypeAlias = NDArray[np.int64]
 """A volume a node, by its place in `VolumePool.volumes`; `NO_VOLUME` where there is none."""
 

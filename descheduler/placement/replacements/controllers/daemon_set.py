@@ -11,8 +11,6 @@ from descheduler.model.selection.affinity import NodeMatch, match_node
 from descheduler.model.selection.taints import NO_EXECUTE, NO_SCHEDULE, Toleration, tolerates_all
 from descheduler.placement.replacements.answer import Members, OwnerAnswer, Returns, Situation, is_living, not_created
 
-__all__ = ["DAEMON_TOLERATIONS", "daemon_set"]
-
 _NODE_NAME = "metadata.name"
 _HOST_NETWORK_TAINT = "node.kubernetes.io/network-unavailable"
 

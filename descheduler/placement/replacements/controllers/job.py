@@ -24,8 +24,6 @@ from descheduler.placement.replacements.answer import (
     not_created,
 )
 
-__all__ = ["index_failures", "index_of", "job"]
-
 _FAILED_ONLY = "Failed"
 _EVICTED = ("DisruptionTarget", "True")
 """The condition that the eviction gives to the pod."""

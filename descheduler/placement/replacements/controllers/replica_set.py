@@ -10,8 +10,6 @@ from __future__ import annotations
 from descheduler.model.groups.workloads import Workload
 from descheduler.placement.replacements.answer import OwnerAnswer, Returns, Situation, is_living, not_created
 
-__all__ = ["replica_set"]
-
 _SURPLUS = "the owner has more pods than replicas, and can delete others instead"
 _DEPLOYMENT_GOES = "the Deployment is being deleted, and its ReplicaSet may replace the pod before that"
 

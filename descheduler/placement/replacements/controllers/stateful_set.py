@@ -24,8 +24,6 @@ from descheduler.placement.replacements.answer import (
     ordinal_of,
 )
 
-__all__ = ["is_ordered", "stateful_set", "wants_ordinal"]
-
 _ORDERED = ("", "OrderedReady")
 _HASH = "controller-revision-hash"
 _NO_TEMPLATE = "the pod template of the revision that a StatefulSet keeps (partition) is not in the snapshot"

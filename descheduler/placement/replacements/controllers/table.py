@@ -13,8 +13,6 @@ from descheduler.placement.replacements.controllers.replica_set import replica_s
 from descheduler.placement.replacements.controllers.stateful_set import stateful_set
 from descheduler.placement.replacements.controllers.volcano_job import volcano_job
 
-__all__ = ["CONTROLLERS", "Controller"]
-
 
 class Controller(NamedTuple):
     """How one kind answers. `reads` are further kinds that it needs of a cluster; `may_end` says that an eviction can

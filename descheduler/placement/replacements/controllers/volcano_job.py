@@ -21,8 +21,6 @@ from descheduler.placement.replacements.answer import (
     ordinal_of,
 )
 
-__all__ = ["volcano_job"]
-
 _ENDED = frozenset({"Aborted", "Completed", "Terminated", "Failed"})
 _ENDING = frozenset({"Aborting", "Completing", "Terminating"})
 _RESTARTING = "Restarting"

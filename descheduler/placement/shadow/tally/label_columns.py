@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 
 from descheduler.model.selection.labels import NOTHING, LabelSelector, Requirement, parse_int64
 
-__all__ = ["LabelColumns", "SelectorIndex"]
-
 _NEVER = -1
 """As a number of conditions that no label set can meet."""
 
@@ -49,7 +47,6 @@ class SelectorIndex:
         self._num_needed.append(_NEVER if selector.nothing else num_needed)
 
     def matching(self, labels: Mapping[str, str]) -> NDArray[np.bool_]:
-        """The selectors that match `labels`."""
         if len(self._needed) < len(self):
             self._needed = np.array(self._num_needed, dtype=np.intp)
         met = np.bincount(_filed(self._meets, labels), minlength=len(self))

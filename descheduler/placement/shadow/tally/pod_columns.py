@@ -14,8 +14,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["GroupWeights", "PodColumns", "PodsPerNode"]
-
 PodsPerNode = NDArray[np.integer[Any]]
 """A number of pods a node."""
 

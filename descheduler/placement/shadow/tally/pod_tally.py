@@ -18,8 +18,6 @@ from descheduler.model.selection.labels import LabelSelector
 from descheduler.placement.shadow.tally.label_columns import LabelColumns
 from descheduler.placement.shadow.tally.pod_columns import GroupWeights, PodColumns
 
-__all__ = ["FoundPods", "PodQuery", "PodSum", "PodTally"]
-
 _FEW_GROUPS = 8
 _FEW_NODES = 256
 """Queries that find no more groups, on no more nodes, are answered from these groups each time."""
@@ -38,7 +36,6 @@ class FoundPods(msgspec.Struct, frozen=True, gc=False):
     numbers: NDArray[np.int64]
 
     def on(self, node: int) -> int:
-        """How many are on `node`."""
         return int(self.numbers[self.nodes == node].sum())
 
 

@@ -22,8 +22,6 @@ from descheduler.placement.volcano.order import Choices
 from descheduler.placement.volcano.session import Session
 from descheduler.placement.volcano.tiers import OPEN, UNSCHEDULABLE, Callbacks, NodeCodes
 
-__all__ = ["start"]
-
 _GPU_MEMORY, _GPU_NUMBER = "volcano.sh/gpu-memory", "volcano.sh/gpu-number"
 _GPU_INDEX, _UNHEALTHY = "volcano.sh/gpu-index", "volcano.sh/gpu-unhealthy-ids"
 _VGPU_NUMBER, _VGPU_MEMORY = "volcano.sh/vgpu-number", "volcano.sh/vgpu-memory"

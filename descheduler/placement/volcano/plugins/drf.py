@@ -12,8 +12,6 @@ from descheduler.placement.volcano.resources import NOTHING, Amounts, added, nam
 from descheduler.placement.volcano.session import Session
 from descheduler.placement.volcano.tiers import Callbacks, Victims
 
-__all__ = ["DominantShares", "QueueTreeNode", "start"]
-
 _DELTA = 1e-6
 _PATH, _WEIGHTS = "volcano.sh/hierarchy", "volcano.sh/hierarchy-weights"
 

@@ -39,8 +39,6 @@ from descheduler.placement.volcano.plugins.resource_strategy_fit import ScarceRe
 from descheduler.placement.volcano.session import Session
 from descheduler.placement.volcano.tiers import OPEN, UNRESOLVABLE, UNSCHEDULABLE, Callbacks, NodeCodes, as_before
 
-__all__ = ["KubeFilters", "KubeScore", "has_pod_affinity"]
-
 _KUBE_VERSION = KubeVersion.parse("1.30")
 _CODES = {Code.UNSCHEDULABLE: UNSCHEDULABLE, Code.UNRESOLVABLE: UNRESOLVABLE, Code.UNDECIDED: OPEN}
 

@@ -21,8 +21,6 @@ from descheduler.placement.volcano.plugins.kube_scheduler import KubeScore
 from descheduler.placement.volcano.session import Session
 from descheduler.placement.volcano.tiers import OPEN, UNRESOLVABLE, Callbacks, NodeCodes, as_before
 
-__all__ = ["start_binpack", "start_nodegroup", "start_nodeorder"]
-
 _GROUP = "volcano.sh/nodegroup-name"
 _QUEUE = "volcano.sh/queue-name"
 _REQUIRED, _PREFERRED, _AVOIDED = 100.0, 50.0, -1.0

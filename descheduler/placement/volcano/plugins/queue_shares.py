@@ -21,8 +21,6 @@ from descheduler.placement.volcano.resources import (
 from descheduler.placement.volcano.session import Session
 from descheduler.placement.volcano.tiers import PERMIT, REJECT, Callbacks, Victims
 
-__all__ = ["UNLIMITED", "QueueShare", "QueueShares", "sums_by_queue"]
-
 UNLIMITED = math.inf
 _MOST_KEPT = 16
 """Sums of a queue that are kept, on average."""

@@ -29,8 +29,6 @@ from descheduler.placement.volcano.resources import (
 from descheduler.placement.volcano.session import Session
 from descheduler.placement.volcano.tiers import PERMIT, REJECT, Callbacks
 
-__all__ = ["share_out", "start_capacity", "start_overcommit", "start_proportion"]
-
 _FACTOR = 1.2
 
 

@@ -22,8 +22,6 @@ from descheduler.placement.volcano.resources import QUANTUM
 from descheduler.placement.volcano.session import Session
 from descheduler.placement.volcano.tiers import OPEN, UNRESOLVABLE, Callbacks, NodeCodes
 
-__all__ = ["ScarceResource", "proportional_codes", "start"]
-
 _MEGA = 10**6
 
 

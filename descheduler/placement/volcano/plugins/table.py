@@ -13,18 +13,15 @@ from descheduler.placement.volcano.plugins import (
     queues,
     resource_strategy_fit,
     tdm,
-    victims,
 )
 from descheduler.placement.volcano.session import VolcanoPlugin
-
-__all__ = ["VOLCANO_PLUGINS"]
 
 VOLCANO_PLUGINS: Mapping[str, VolcanoPlugin] = {
     row.name: row
     for row in (
         VolcanoPlugin("gang", jobs.start_gang),
         VolcanoPlugin("priority", jobs.start_priority),
-        VolcanoPlugin("conformance", victims.start_conformance),
+        VolcanoPlugin("conformance", jobs.start_conformance),
         VolcanoPlugin("drf", drf.start),
         VolcanoPlugin("predicates", kube_scheduler.start_predicates),
         VolcanoPlugin("proportion", queues.start_proportion),
@@ -32,7 +29,7 @@ VOLCANO_PLUGINS: Mapping[str, VolcanoPlugin] = {
         VolcanoPlugin("binpack", node_scores.start_binpack),
         VolcanoPlugin("overcommit", queues.start_overcommit),
         VolcanoPlugin("capacity", queues.start_capacity),
-        VolcanoPlugin("pdb", victims.start_pdb),
+        VolcanoPlugin("pdb", jobs.start_pdb),
         VolcanoPlugin("deviceshare", deviceshare.start),
         VolcanoPlugin("sla", jobs.start_sla),
         VolcanoPlugin("tdm", tdm.start),

@@ -16,8 +16,6 @@ from descheduler.placement.volcano.jobs import Job, Status, Task
 from descheduler.placement.volcano.session import Session
 from descheduler.placement.volcano.tiers import OPEN, REJECT, UNRESOLVABLE, Callbacks, NodeCodes, Victims
 
-__all__ = ["start"]
-
 _ZONE = "volcano.sh/revocable-zone"
 _ARGUMENT = "tdm.revocable-zone."
 _ANY = "*"

@@ -14,8 +14,6 @@ from tests.bench.planner.versus.priorities import PRIORITIES
 from tests.bench.planner.versus.rebalancer import REBALANCER
 from tests.bench.planner.versus.vmr2l import VMR2L
 
-__all__ = ["COMPARISONS", "main"]
-
 COMPARISONS = (VMR2L, OPENB, PRIORITIES, REBALANCER)
 
 

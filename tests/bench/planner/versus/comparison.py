@@ -8,8 +8,6 @@ from pathlib import Path
 
 from descheduler.optimizer import Limits
 
-__all__ = ["Comparison", "MissingDataError", "Options", "data_files"]
-
 
 class MissingDataError(Exception):
     """A comparison cannot run; the message says which file or program it needs, and where it was looked for."""

@@ -12,8 +12,6 @@ from tests.bench.planner.versus.comparison import Comparison, MissingDataError, 
 from tests.worlds.openb_arrays import make_openb_world
 from tests.worlds.openb_trace import read_nodes, read_pods
 
-__all__ = ["OPENB"]
-
 _SECONDS = 60.0
 _NODES = "openb_node_list_gpu_node.csv"
 _EARLIER = {"gpushare100": "552 of 1,688 with 5.0 % moved", "multigpu50": "144 of 167"}

@@ -13,8 +13,6 @@ from tests.bench.planner.outcomes import limit_text
 from tests.bench.planner.versus.comparison import Comparison, Options
 from tests.worlds.priorities import NUM_PRIORITIES, PriorityWorld, make_priority_world
 
-__all__ = ["PRIORITIES"]
-
 _SIZES = (4, 8, 16, 32)
 _PODS_A_NODE = (4, 8)
 _USAGES = (0.95, 1.0)

@@ -21,8 +21,6 @@ from tests.bench.planner.versus import rebalancer_program as rival
 from tests.bench.planner.versus.comparison import Comparison, Options
 from tests.worlds.arrays import ArrayWorld, make_balance_world, make_consolidation_world
 
-__all__ = ["REBALANCER", "cache_folder", "figures"]
-
 _SECONDS = 10.0
 _NODES = 100
 

@@ -18,8 +18,6 @@ from descheduler.optimizer.arrays import Ints
 from descheduler.optimizer.rules import AtMost
 from tests.bench.planner.versus.comparison import MissingDataError
 
-__all__ = ["VERSION", "Answer", "balance_goals", "calls_of", "consolidation_goals", "environment", "run"]
-
 VERSION = "1.0.4"
 Call = tuple[str, dict[str, object]]
 """A method of its solver and the arguments."""

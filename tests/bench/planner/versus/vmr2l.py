@@ -11,8 +11,6 @@ from descheduler.optimizer import Limits, ReduceFragmentation, Solution, solve
 from tests.bench.planner.versus.comparison import Comparison, Options, data_files
 from tests.worlds.vmr2l import SLOT_CORES, Fleet, read_fleet
 
-__all__ = ["FRAGMENT_RATE", "VMR2L"]
-
 FRAGMENT_RATE = ReduceFragmentation(resource=0, classes=np.array([[SLOT_CORES, 0]]))
 """VMR2L's figure as the objective has it: one class of 16 cores, memory left aside, NUMA nodes as parts."""
 _MOVES = (25, 50)

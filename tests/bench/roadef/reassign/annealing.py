@@ -16,8 +16,6 @@ from descheduler.optimizer.local_search import shift_changes
 from descheduler.optimizer.objective import Guide
 from tests.bench.roadef.reassign.swaps import swap_changes, try_swap
 
-__all__ = ["Annealing"]
-
 _CELLS = 1 << 16
 """Pairs of a pod and a node in a sample, about: enough to make numpy's own time small."""
 _SWAPS_PER_SAMPLE = 2

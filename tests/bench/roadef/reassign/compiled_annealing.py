@@ -12,8 +12,6 @@ from descheduler.optimizer.limits import Budget
 from tests.bench.roadef.reassign.kernel import State, compile_kernel
 from tests.bench.roadef.reassign.overload_prices import OverloadPrices, is_overloaded
 
-__all__ = ["CompiledAnnealing", "has_compiler"]
-
 _STEPS, _WORK_OF_STEPS = 50_000, 0.01
 _COOLING = 1e-3
 _COLD = 1e-9

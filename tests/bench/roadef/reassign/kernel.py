@@ -17,8 +17,6 @@ import numpy.typing as npt
 
 from descheduler.optimizer.arrays import Bools, Floats, Ints
 
-__all__ = ["Random", "State", "anneal", "compile_kernel", "shift_change", "swap_change"]
-
 Random = npt.NDArray[np.uint64]
 """uint64[1], above 0: the state of a generator of random numbers."""
 _UNIT = 2.0**-53

@@ -11,8 +11,6 @@ from descheduler.optimizer.rule_counts import AtMostCounts, DomainCounts, Togeth
 from descheduler.optimizer.rules import AtMost, MinDomains, Rule, Together
 from tests.bench.roadef.reassign.kernel import State
 
-__all__ = ["is_known", "make_state"]
-
 _SWAP_SHARE, _HOME_SHARE = 0.5, 0.3
 _SWAP_SHARE_IF_HELD = 0.3
 

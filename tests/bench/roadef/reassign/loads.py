@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from descheduler.optimizer.cp_sat.node_model import NodeModel
 
-__all__ = ["Loads"]
-
 
 class Loads:
     """The loads of nodes as the pods of `neighbourhood` are placed."""

@@ -32,8 +32,6 @@ from tests.bench.roadef.reassign.loads import Loads
 if TYPE_CHECKING:
     from descheduler.optimizer.cp_sat.node_model import NodeModel
 
-__all__ = ["Proportion", "Reassign", "ReassignGoal"]
-
 _GAINS_OF_START = 6.0
 
 

@@ -11,8 +11,6 @@ import numpy as np
 
 from tests.bench.roadef.reassign.kernel import State
 
-__all__ = ["OverloadPrices", "is_overloaded"]
-
 _WEIGHTS_AT_FIRST = 5.0
 """The first price, in weights of the load's cost."""
 _RISE, _FALL = 100.0, 10.0

@@ -8,8 +8,6 @@ from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.arrays import PENDING, Bools, Floats, Ints
 from descheduler.optimizer.objective import Guide
 
-__all__ = ["open_swaps", "swap_changes", "try_swap"]
-
 
 def swap_changes(placement: Arrangement, guide: Guide, pods: Ints, others: Ints) -> Floats:
     """float64[k, m]: what the guide's sum changes by where two pods change places; infinity where they may not.

@@ -10,7 +10,7 @@ from msgspec.structs import asdict
 from descheduler.cluster.decoding.koordinator.node_topology import decode_node_topology
 from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.cluster.request import SnapshotRequest
-from descheduler.model.koordinator.node_topology import NODE_TOPOLOGY_KIND, Cpu, NodeTopology
+from descheduler.model.koordinator.node_reports import NODE_TOPOLOGY_KIND, Cpu, NodeTopology
 from tests.builders import node_object
 from tests.worlds.node_topologies import cpu_layout, make_topology, topology_object
 

@@ -12,8 +12,6 @@ from tests.e2e.cluster import Cluster
 from tests.e2e.kube_api import Object
 from tests.e2e.objects import ZONE, deployment, namespace, node, pod, stateful_set
 
-__all__ = ["SCENARIOS"]
-
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 

@@ -10,8 +10,6 @@ from tests.e2e.cluster import Cluster
 from tests.e2e.kube_api import Object
 from tests.e2e.objects import ZONE, deployment, node, pod, priority_class
 
-__all__ = ["SCENARIOS"]
-
 _SHUNNED = {"key": "old", "value": "yes", "effect": "PreferNoSchedule"}
 _DUPLICATES = Strategy("RemoveDuplicates", {}, "balance")
 _SOFT_SPREAD = Strategy("RemovePodsViolatingTopologySpreadConstraint", {"constraints": ["ScheduleAnyway"]}, "balance")

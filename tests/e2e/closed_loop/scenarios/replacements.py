@@ -10,8 +10,6 @@ from tests.e2e.cluster import Cluster
 from tests.e2e.kube_api import Object, wait_until
 from tests.e2e.objects import deployment, node, stateful_set
 
-__all__ = ["SCENARIOS"]
-
 
 def _larger_template(cluster: Cluster) -> None:
     _run_store_and_rover(cluster)

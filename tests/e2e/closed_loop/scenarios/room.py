@@ -10,8 +10,6 @@ from tests.e2e.cluster import Cluster
 from tests.e2e.kube_api import Object, wait_until
 from tests.e2e.objects import STOPS, deployment, node, pod, priority_class
 
-__all__ = ["SCENARIOS"]
-
 _GRACE_SECONDS = 8
 """Longer than a program takes to read the cluster."""
 

@@ -12,8 +12,6 @@ from tests.e2e.cluster import Cluster
 from tests.e2e.kube_api import Object
 from tests.e2e.objects import ZONE, deployment, node, pod
 
-__all__ = ["SCENARIOS"]
-
 
 def _hard_spread(**more: Any) -> list[Object]:
     constraint = {"maxSkew": 1, "topologyKey": ZONE, "whenUnsatisfiable": "DoNotSchedule", **more}

@@ -10,8 +10,6 @@ from tests.e2e.cluster import Cluster
 from tests.e2e.kube_api import Object, wait_until
 from tests.e2e.objects import deployment, node, pod
 
-__all__ = ["SCENARIOS"]
-
 _DRIVER = "csi.test"
 
 

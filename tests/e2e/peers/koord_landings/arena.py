@@ -17,8 +17,6 @@ from tests.e2e.peers import koordinator
 from tests.e2e.peers.koord_landings.engine import Engine, Said, Taken
 from tests.e2e.peers.koord_landings.world import NAMESPACE, World
 
-__all__ = ["Arena", "Outcome", "arena"]
-
 _DEVICES = "scheduling.koordinator.sh/device-allocated"
 _RESERVATION = "scheduling.koordinator.sh/reservation-allocated"
 _CPUS = "scheduling.koordinator.sh/resource-status"

@@ -29,8 +29,6 @@ from descheduler.placement.schedulers.schedulers import Schedulers
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 from tests.e2e.kube_api import Object
 
-__all__ = ["Engine", "Forecast", "Said", "Taken"]
-
 Taken = Mapping[str, Sequence[str]]
 """What a pod has by name: minors by type of device, and its Reservation."""
 

@@ -11,8 +11,6 @@ from typing import Any
 from tests.e2e.kube_api import Object
 from tests.e2e.peers.koord_landings.world import NAMESPACE, QUOTA_LEAVES, koord_pod
 
-__all__ = ["CLASSES", "Arrival", "make_arrivals"]
-
 CLASSES = ("gpu", "rdma", "quota", "gang", "reservation", "cpus")
 _KOORD = "koordinator.sh"
 _HINT = "scheduling.koordinator.sh/device-allocate-hint"

@@ -10,8 +10,6 @@ from descheduler.placement.landings.landing import LandingVerdict
 from tests.e2e.peers.koord_landings.arena import Outcome
 from tests.e2e.peers.koord_landings.engine import Forecast, Said, Taken
 
-__all__ = ["Tally"]
-
 _COLUMNS = {
     "asked": "asked",
     "lands": "lands",

@@ -11,8 +11,6 @@ from tests.e2e.peers.koord_landings.pods import Arrival, make_arrivals
 from tests.e2e.peers.koord_landings.tally import Tally
 from tests.e2e.peers.koord_landings.world import make_world
 
-__all__ = ["run_trial"]
-
 
 def run_trial(folder: Path, binaries: Binaries, *, num_pods: int, seed: int) -> Tally:
     """The counts of one world, on a control plane of its own in `folder`."""

@@ -12,8 +12,6 @@ from tests.e2e.objects import node, pod
 from tests.e2e.peers.koordinator import SCHEDULER, SYSTEM_NAMESPACE
 from tests.worlds.node_topologies import cpu_layout, topology_object
 
-__all__ = ["NAMESPACE", "QUOTA_LEAVES", "World", "koord_pod", "make_world"]
-
 NAMESPACE = "live"
 QUOTA_LEAVES = ("a-web", "a-batch", "b-web", "b-batch", "alone")
 _KOORD = "koordinator.sh"

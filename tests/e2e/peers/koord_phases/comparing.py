@@ -8,8 +8,6 @@ from tests.conformance.koordinator.phases import PASSING, conditions_of, departu
 from tests.e2e.peers.koord_phases.rounds import Seen
 from tests.e2e.peers.koord_phases.script import LiveScript
 
-__all__ = ["differences", "told"]
-
 
 def differences(script: LiveScript, seen: Seen, *, departs: bool) -> Iterator[str]:
     """A sentence for each difference; with `departs` where the program has decided to do otherwise, from that."""

@@ -10,8 +10,6 @@ from tests.e2e.binaries import Binaries
 from tests.e2e.control_plane import ALL_PARTS, ControlPlane, running
 from tests.e2e.peers.koordinator import install_koordinator, start_scheduler
 
-__all__ = ["phases_plane"]
-
 
 @contextmanager
 def phases_plane(folder: Path, binaries: Binaries) -> Iterator[ControlPlane]:

@@ -20,8 +20,6 @@ from tests.e2e.peers.koord_phases.script import LiveScript
 from tests.e2e.peers.koordinator import migration_only, start_descheduler
 from tests.e2e.program import Program, koordinator_policy
 
-__all__ = ["Seen", "koord_descheduler", "play_round", "this_program"]
-
 _JOBS = "/apis/scheduling.koordinator.sh/v1alpha1/podmigrationjobs"
 _ENDED = ("Succeeded", "Failed", "Aborted")
 _LONGEST_SECONDS = 120.0

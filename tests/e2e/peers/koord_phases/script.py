@@ -9,8 +9,6 @@ from typing import Any
 from tests.e2e.kube_api import ApiError, KubeApi, Object, is_ready, wait_until
 from tests.e2e.objects import BEHAVIOUR, namespace
 
-__all__ = ["LiveScript"]
-
 Case = Mapping[str, Any]
 _OF_RECORDING = ("creationTimestamp", "uid", "ownerReferences", "generateName", "resourceVersion")
 

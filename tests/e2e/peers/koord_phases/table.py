@@ -13,8 +13,6 @@ from tests.e2e.control_plane import ControlPlane
 from tests.e2e.peers.koord_phases.comparing import differences, told
 from tests.e2e.peers.koord_phases.rounds import Seen, koord_descheduler, play_round, this_program
 
-__all__ = ["Played", "play_all", "recorded_scripts"]
-
 Case = Mapping[str, Any]
 
 

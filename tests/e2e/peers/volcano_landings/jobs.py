@@ -10,8 +10,6 @@ from tests.e2e import objects
 from tests.e2e.kube_api import Object
 from tests.e2e.peers.volcano import SCHEDULER
 
-__all__ = ["CLASSES", "NAMESPACE", "Job", "Step", "make_cluster", "make_steps"]
-
 NAMESPACE = "batch"
 CLASSES = ("single pods", "gangs", "GPU gangs", "high priority")
 _GROUP = "scheduling.volcano.sh/v1beta1"

@@ -19,8 +19,6 @@ from tests.conformance.volcano.worlds import RandomChoices
 from tests.e2e.kube_api import Object
 from tests.placement.volcano.cycle.cycle import run_cycle
 
-__all__ = ["Play", "Plays"]
-
 T = TypeVar("T")
 
 _NUM_SAID, _MOST_FURTHER = 4, 100

@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 
 from tests.e2e.peers.volcano_landings.plays import Play, Plays
 
-__all__ = ["Tally"]
-
 _COLUMNS = {
     "jobs": "jobs",
     "pods": "pods",

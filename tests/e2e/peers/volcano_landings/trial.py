@@ -26,8 +26,6 @@ from tests.e2e.peers.volcano_landings.plays import Play, Plays
 from tests.e2e.peers.volcano_landings.tally import Tally
 from tests.e2e.processes import free_port
 
-__all__ = ["CONFIGURATION", "run_trial"]
-
 CONFIGURATION = """\
 actions: "enqueue, allocate, preempt, reclaim, backfill"
 tiers:

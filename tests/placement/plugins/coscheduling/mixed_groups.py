@@ -12,8 +12,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-__all__ = ["POLICIES", "MixedGroup", "measured"]
-
 ONCE, WAITING, BOTH = POLICIES = ("once-satisfied", "only-waiting", "waiting-and-running")
 
 _SHORT = ("b-0", "a-0", "a-0 b-0", "b-0 a-0")

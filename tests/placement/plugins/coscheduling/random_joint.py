@@ -29,8 +29,6 @@ from descheduler.placement.shadow.shadow_cluster import Company, ShadowCluster
 from tests.builders import make_snapshot
 from tests.placement.plugins.coscheduling.worlds import CONFIGURATION, group_of, member, nodes_of, prover_of
 
-__all__ = ["Release", "World", "faults_of", "make_world", "release_of"]
-
 _POLICIES = ("once-satisfied", "only-waiting", "waiting-and-running")
 LANDS, LANDS_IF, NO = LandingVerdict.LANDS, LandingVerdict.LANDS_IF, LandingVerdict.NO
 

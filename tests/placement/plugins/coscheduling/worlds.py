@@ -14,8 +14,6 @@ from descheduler.placement.prover import LandingProver
 from descheduler.placement.schedulers.koord_scheduler import koord_profile
 from tests.builders import make_node, make_pod, make_snapshot
 
-__all__ = ["CONFIGURATION", "group_of", "member", "nodes_of", "prover_of"]
-
 CONFIGURATION = SchedulerConfiguration((koord_profile(PLUGINS),))
 """koord-scheduler as its manifest has it."""
 _DOMAIN = "gang.scheduling.koordinator.sh/"

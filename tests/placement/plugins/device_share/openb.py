@@ -27,8 +27,6 @@ from descheduler.placement.schedulers.configured import with_profiles_for
 from descheduler.placement.schedulers.koord_scheduler import KOORD_SCHEDULER
 from descheduler.placement.schedulers.schedulers import Schedulers
 
-__all__ = ["asks_for_gpus", "landings_of", "read_sample"]
-
 SAMPLE = Path(__file__).parents[4] / "config" / "samples" / "openb.jsonl.gz"
 _CONFIGURATION = with_profiles_for([KOORD_SCHEDULER], default_configuration(KubeVersion(), PLUGINS), PLUGINS)
 

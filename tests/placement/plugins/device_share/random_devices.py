@@ -37,8 +37,6 @@ from tests.placement.plugins.device_share.worlds import (
     scheduler_over,
 )
 
-__all__ = ["faults"]
-
 _TYPES = ("gpu", "rdma", "fpga")
 _ROUNDED = 0.1
 """Of ten pods on a card each may have its percent of memory cut."""

@@ -22,27 +22,6 @@ from descheduler.placement.plugins.table import PLUGINS
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 from tests.builders import Object, node_object, pod_object
 
-__all__ = [
-    "ALLOCATED",
-    "CORE",
-    "HINT",
-    "JOINT",
-    "MEMORY",
-    "PARTITION",
-    "PARTITIONS",
-    "RATIO",
-    "configured",
-    "device",
-    "device_object",
-    "devices_got",
-    "gpu",
-    "gpu_pod",
-    "rdma",
-    "reason_on",
-    "scheduler_over",
-    "snapshot_of",
-]
-
 CORE, MEMORY, RATIO = (f"koordinator.sh/gpu-{part}" for part in ("core", "memory", "memory-ratio"))
 ALLOCATED = "scheduling.koordinator.sh/device-allocated"
 HINT = "scheduling.koordinator.sh/device-allocate-hint"

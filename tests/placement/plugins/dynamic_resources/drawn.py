@@ -11,8 +11,6 @@ from typing import NamedTuple
 from tests.builders import Object
 from tests.placement.plugins.dynamic_resources.worlds import GPU, any_of, claim, device, request, slice_of
 
-__all__ = ["Ask", "Dev", "Held", "Taken", "Want", "drawn_devices", "drawn_want", "slices"]
-
 COUNTERS, CAPACITY = 4, 10
 """What a pool has of its counter, and a shared device of its capacity."""
 MODEL_A = f"has(device.attributes['{GPU}'].model) && device.attributes['{GPU}'].model == 'A'"

@@ -18,26 +18,6 @@ from descheduler.placement.plugins.table import PLUGINS
 from tests.builders import Object, decode_pod, pod_object
 from tests.placement.default_scheduler import default_scheduler
 
-__all__ = [
-    "GPU",
-    "NO_DEVICE_OBJECTS",
-    "against",
-    "any_of",
-    "claim",
-    "claiming",
-    "claiming_object",
-    "device",
-    "device_class",
-    "devices_on",
-    "evaluate",
-    "got",
-    "on_nodes",
-    "request",
-    "scheduler_of",
-    "slice_of",
-    "template",
-]
-
 GPU = "gpu.example.com"
 _API = "resource.k8s.io/v1"
 NO_DEVICE_OBJECTS: tuple[Object, ...] = tuple(

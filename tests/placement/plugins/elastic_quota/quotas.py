@@ -19,8 +19,6 @@ from descheduler.placement.plugins.elastic_quota.quota_usage import ELASTIC_QUOT
 from descheduler.placement.plugins.table import PLUGINS
 from tests.builders import make_pod, make_snapshot
 
-__all__ = ["koordinated", "make_quota", "quota_pod", "with_quotas"]
-
 Amounts = Mapping[str, str]
 
 

@@ -42,8 +42,6 @@ from descheduler.placement.shadow.shadow_cluster import Placed, ShadowCluster
 from tests.builders import make_node
 from tests.placement.plugins.elastic_quota.quotas import koordinated, make_quota, quota_pod, with_quotas
 
-__all__ = ["broken_laws"]
-
 _RESOURCES = ("cpu", "memory")
 _GATES = ("ElasticQuotaGuaranteeUsage",)
 

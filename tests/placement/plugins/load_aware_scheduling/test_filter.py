@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from descheduler.model.koordinator.node_metric import NodeMetric
+from descheduler.model.koordinator.node_reports import NodeMetric
 from descheduler.model.pod import Pod
 from descheduler.placement.framework.scheduler_model import DoubtOf
 from descheduler.placement.plugins.load_aware_scheduling.filter import LoadAwareScheduling

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from descheduler.cluster.decoding.koordinator.node_metric import NodeMetricDecoder
-from descheduler.model.koordinator.node_metric import NODE_METRIC_KIND, NodeMetric
+from descheduler.model.koordinator.node_reports import NODE_METRIC_KIND, NodeMetric
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.configuration import load_scheduler_configuration
@@ -21,17 +21,6 @@ from descheduler.placement.schedulers.koord_scheduler import KOORD_KUBE_VERSION
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 from tests.builders import NOW, make_node, make_pod, make_snapshot
 from tests.worlds.node_metrics import metrics_by_node, node_metric_object
-
-__all__ = [
-    "AGENT",
-    "UNREAD",
-    "koord_pod",
-    "large_node",
-    "load_aware_profile",
-    "measured",
-    "measured_cluster",
-    "scheduler_of",
-]
 
 AGENT = make_pod("koordlet-a", node="a", owners=["DaemonSet/koordlet"])
 """A pod of Koordinator's agent, which measures nodes."""

@@ -11,7 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from descheduler.cluster.snapshot import Snapshot
-from descheduler.model.koordinator.node_topology import NODE_TOPOLOGY_KIND, NodeTopology
+from descheduler.model.koordinator.node_reports import NODE_TOPOLOGY_KIND, NodeTopology
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.placement.framework.evaluation import PodEvaluation

@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from random import Random
 
-from descheduler.model.koordinator.node_topology import Cpu
+from descheduler.model.koordinator.node_reports import Cpu
 from descheduler.placement.plugins.node_numa_resource.choosing import CpuChoice
 from descheduler.placement.plugins.node_numa_resource.cpu_cache import CpuMap, cpu_map
-
-__all__ = ["CpuCase", "random_case"]
 
 _POLICIES = ("FullPCPUs", "SpreadByPCPUs")
 _EXCLUSIVE = ("", "", "PCPULevel", "NUMANodeLevel")

@@ -7,8 +7,6 @@ from tests.builders import make_node
 from tests.placement.clusters import ZONE
 from tests.placement.plugins.volumes.storage import make_class
 
-__all__ = ["FAST", "NODES", "TRACKED"]
-
 NODES = [
     make_node("a", labels={ZONE: "east"}),
     make_node("b", labels={ZONE: "west"}),

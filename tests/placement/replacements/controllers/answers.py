@@ -9,8 +9,6 @@ from descheduler.placement.replacements.owners import Owners
 from tests.builders import NOW, Object
 from tests.placement.workloads import cluster_of, pod_named
 
-__all__ = ["answer"]
-
 
 def answer(
     *objects: Object,

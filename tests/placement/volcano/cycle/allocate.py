@@ -8,8 +8,6 @@ from descheduler.placement.volcano.order import Heap
 from descheduler.placement.volcano.session import Session, Statement
 from descheduler.placement.volcano.tiers import OPEN, UNRESOLVABLE
 
-__all__ = ["allocate"]
-
 
 def allocate(session: Session) -> None:
     """The best job of the best queue that is not overused is tried, until nothing is left to try."""

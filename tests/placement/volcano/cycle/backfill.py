@@ -9,8 +9,6 @@ from descheduler.placement.volcano.order import Heap
 from descheduler.placement.volcano.session import Session
 from descheduler.placement.volcano.tiers import OPEN
 
-__all__ = ["backfill"]
-
 
 def backfill(session: Session) -> None:
     """The first task that fits nowhere ends it. What a job has allocated is bound once it is ready."""

@@ -9,8 +9,6 @@ from descheduler.placement.volcano.session import Session
 from tests.placement.volcano.cycle.allocate import allocate
 from tests.placement.volcano.cycle.backfill import backfill
 
-__all__ = ["ACTIONS", "run_cycle"]
-
 ACTIONS: Mapping[str, Callable[[Session], None]] = {
     "enqueue": enqueue,
     "allocate": allocate,

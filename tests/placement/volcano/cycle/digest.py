@@ -9,8 +9,6 @@ import numpy as np
 from descheduler.placement.volcano.jobs import Status, Task
 from descheduler.placement.volcano.session import Session
 
-__all__ = ["digest_of"]
-
 
 def digest_of(session: Session) -> str:
     """A hash of all that a statement changes; a task that is bound and one that runs count alike."""

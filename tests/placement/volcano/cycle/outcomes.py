@@ -7,8 +7,6 @@ from typing import Generic, NamedTuple, TypeVar
 
 from descheduler.placement.volcano.order import Choices
 
-__all__ = ["Outcomes", "outcomes"]
-
 T = TypeVar("T")
 OutcomeT = TypeVar("OutcomeT", bound=Hashable)
 

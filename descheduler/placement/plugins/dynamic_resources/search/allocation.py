@@ -18,8 +18,6 @@ from descheduler.placement.plugins.dynamic_resources.rules import DeviceRules
 from descheduler.placement.plugins.dynamic_resources.search.allocator import TOO_LONG, DeviceSearch, TakenDevice
 from descheduler.placement.plugins.dynamic_resources.usage import DeviceUsage
 
-__all__ = ["MOST_ALTERNATIVES", "AllocationOutcome", "NodeAnswer", "allocate", "is_available"]
-
 _BINDING_TIMEOUT = timedelta(minutes=10)
 MOST_ALTERNATIVES = 8
 

@@ -31,8 +31,6 @@ from descheduler.placement.plugins.dynamic_resources.search.constraints import (
 )
 from descheduler.placement.plugins.dynamic_resources.usage import CounterAccounts, DeviceUsage
 
-__all__ = ["MOST_DEVICES", "TOO_LONG", "DeviceSearch", "TakenDevice"]
-
 MOST_DEVICES = 32
 """Devices of one claim."""
 TOO_LONG = "the search for devices takes too many steps"

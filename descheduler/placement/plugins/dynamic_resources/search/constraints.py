@@ -10,8 +10,6 @@ from descheduler.model.resource_claims import Attribute, AttributeConstraint, Ca
 from descheduler.placement.plugins.dynamic_resources.pools import PoolDevice
 from descheduler.placement.plugins.dynamic_resources.requests import AskedDevices
 
-__all__ = ["Constraint", "attribute_of", "consumption", "make_constraint"]
-
 
 def consumption(capacity: Mapping[str, DeviceCapacity], requested: Mapping[str, int]) -> dict[str, int] | None:
     """What an allocation with these requests consumes of each capacity; None where the device refuses them."""

@@ -14,8 +14,6 @@ from descheduler.placement.plugins.dynamic_resources.rules import DeviceRules
 from descheduler.placement.plugins.dynamic_resources.search.constraints import attribute_of, consumption
 from descheduler.placement.plugins.dynamic_resources.usage import CounterAccounts, DeviceUsage
 
-__all__ = ["device_shortages"]
-
 _STATES = {
     PoolState.INCOMPLETE: "is incomplete: its driver has not published all ResourceSlices of it",
     PoolState.OBSOLETE: "is being updated: its driver has published a newer generation of it elsewhere",
