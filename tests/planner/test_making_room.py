@@ -80,7 +80,7 @@ def test_budget_that_blocks_room_is_named_with_the_pod_on_the_nearest_node() -> 
     assert goal_of(decisions).sentence == (
         "1 pod pending → 1 with 0 evictions; no better plan was found within the limits; pod default/p: 2 CPU short on"
         " node b, where pod default/b0 cannot be evicted: PodDisruptionBudget default/guard allows 0 disruptions"
-        " (3 healthy, 3 required)"
+        " (3 healthy, 3 required); other nodes: 2 with pods that cannot be evicted (DisruptionBudget)"
     )
 
 
@@ -184,7 +184,8 @@ def test_no_pod_leaves_for_a_pod_that_would_still_be_pending() -> None:
     assert evicted(decisions) == []
     assert goal_of(decisions).sentence == (
         "1 pod pending → 1 with 0 evictions; no better plan was found within the limits; pod default/p: 1 CPU short on"
-        " node b, where pod default/b-fixed cannot be evicted: the pod has no owner that recreates it"
+        " node b, where pod default/b-fixed cannot be evicted: the pod has no owner that recreates it;"
+        " other nodes: 2 with pods that cannot be evicted (BarePod)"
     )
 
 
@@ -362,7 +363,8 @@ def test_a_replacement_that_takes_the_room_again_is_not_evicted() -> None:
     assert goal_of(decisions).sentence == (
         "1 pod pending → 1 with 0 evictions; no better plan was found within the limits; pod default/p: 4 CPU short on"
         " node a, where pod default/a0 cannot be evicted: the replacement pod would be scheduled onto a again;"
-        " a scheduler that scores with MostAllocated prefers fuller nodes (schedulerConfigFile)"
+        " a scheduler that scores with MostAllocated prefers fuller nodes (schedulerConfigFile);"
+        " other nodes: 2 with pods that cannot be evicted (BarePod)"
     )
 
 
@@ -447,3 +449,19 @@ def test_each_of_many_pending_pods_may_be_on_its_own_nodes_alone(monkeypatch: py
     run([*NEARLY_FULL, *waiting], nodes=nodes, planner={"workLimit": 1})
 
     assert [found[each.name] for each in waiting] == [{("a",)}, {("b",)}] * 8
+
+
+def test_why_no_other_node_has_room_is_counted_by_cause() -> None:
+    nodes = [
+        *NODES,
+        make_node("small", cpu="6"),
+        make_node("tainted", cpu="10", taints=["dedicated=x:NoSchedule"]),
+        make_node("cordoned", cpu="10", unschedulable=True),
+    ]
+    pods = [pod("b0", "5", "b", labels=GUARDED), fixed("a", "6"), fixed("c", "6"), pending("p", "7")]
+
+    decisions = run(pods, nodes=nodes, budgets=(guard(0),))
+
+    assert goal_of(decisions).sentence.endswith(
+        "; other nodes: 2 with pods that cannot be evicted (BarePod), 1 too small, 2 closed to the pod"
+    )
