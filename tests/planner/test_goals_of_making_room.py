@@ -6,8 +6,8 @@ import pytest
 
 from descheduler.model.groups.disruption_budget import DisruptionBudget
 from descheduler.model.pod import Pod
-from tests.builders import Object, make_budget
-from tests.planner.nearly_full_nodes import NEARLY_FULL, fixed, pending, pod, run
+from tests.builders import Object, make_budget, make_node
+from tests.planner.nearly_full_nodes import NEARLY_FULL, NODES, fixed, pending, pod, run
 from tests.planner.runs import goal_of
 from tests.strategies.runs import evicted
 
@@ -26,7 +26,7 @@ def test_budget_that_blocks_room_is_named_with_the_pod_on_the_nearest_node() -> 
     assert goal_of(decisions).sentence == (
         "1 pod pending → 1 with 0 evictions; no better plan was found within the limits; pod default/p: 2 CPU short on"
         " node b, where pod default/b0 cannot be evicted: PodDisruptionBudget default/guard allows 0 disruptions"
-        " (3 healthy, 3 required)"
+        " (3 healthy, 3 required); other nodes: 2 with pods that cannot be evicted (DisruptionBudget)"
     )
 
 
@@ -195,4 +195,20 @@ def test_second_goal_without_pods_to_place_says_by_which_evictions_they_have_roo
     assert second.sentence == (
         "2 pods pending: 1 can be scheduled without further evictions (default/p onto a),"
         " 1 unknown (scheduler other is not modelled)"
+    )
+
+
+def test_why_no_other_node_has_room_is_counted_by_cause() -> None:
+    nodes = [
+        *NODES,
+        make_node("small", cpu="6"),
+        make_node("tainted", cpu="10", taints=["dedicated=x:NoSchedule"]),
+        make_node("cordoned", cpu="10", unschedulable=True),
+    ]
+    pods = [pod("b0", "5", "b", labels=GUARDED), fixed("a", "6"), fixed("c", "6"), pending("p", "7")]
+
+    decisions = run(pods, nodes=nodes, budgets=(guard(0),))
+
+    assert goal_of(decisions).sentence.endswith(
+        "; other nodes: 2 with pods that cannot be evicted (BarePod), 1 too small, 2 closed to the pod"
     )

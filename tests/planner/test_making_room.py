@@ -119,7 +119,8 @@ def test_no_pod_leaves_for_a_pod_that_would_still_be_pending() -> None:
     assert evicted(decisions) == []
     assert goal_of(decisions).sentence == (
         "1 pod pending → 1 with 0 evictions; no better plan was found within the limits; pod default/p: 1 CPU short on"
-        " node b, where pod default/b-fixed cannot be evicted: the pod has no owner that recreates it"
+        " node b, where pod default/b-fixed cannot be evicted: the pod has no owner that recreates it;"
+        " other nodes: 2 with pods that cannot be evicted (BarePod)"
     )
 
 
@@ -179,7 +180,8 @@ def test_a_replacement_that_takes_the_room_again_is_not_evicted() -> None:
     assert goal_of(decisions).sentence == (
         "1 pod pending → 1 with 0 evictions; no better plan was found within the limits; pod default/p: 4 CPU short on"
         " node a, where pod default/a0 cannot be evicted: the replacement pod would be scheduled onto a again;"
-        " a scheduler that scores with MostAllocated prefers fuller nodes (schedulerConfigFile)"
+        " a scheduler that scores with MostAllocated prefers fuller nodes (schedulerConfigFile);"
+        " other nodes: 2 with pods that cannot be evicted (BarePod)"
     )
 
 

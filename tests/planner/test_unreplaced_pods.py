@@ -44,6 +44,22 @@ def test_a_node_is_emptied_of_them() -> None:
     assert evicted(decisions) == ["idle-a"]
 
 
+def test_a_node_is_emptied_of_them_although_that_leaves_their_zone_without_pods() -> None:
+    """Zone 1 has two pods that are spread, and zone 2 has the idle one."""
+    spread = {
+        "maxSkew": 1,
+        "topologyKey": "zone",
+        "whenUnsatisfiable": "DoNotSchedule",
+        "labelSelector": {"matchLabels": {"app": "x"}},
+    }
+    facts: Object = {"labels": {"app": "x"}, "spread": [spread]}
+    nodes = [make_node(name, cpu="4", labels={"zone": zone}) for name, zone in (("a", "1"), ("b", "2"))]
+    idle_one = make_pod("idle", cpu="1", node="b", owners=[owner("ReplicaSet/idle", uid="idle")], **facts)
+    pods = [make_pod(f"p{number}", cpu="1", node="a", owners=[], **facts) for number in range(2)]
+
+    assert evicted(run("consolidateNodes", [idle_one, *pods], nodes=nodes)) == ["idle"]
+
+
 def test_they_make_room_for_a_pending_pod_by_fewer_evictions_than_others() -> None:
     """Two pods of 1 cpu could leave a for b, too."""
     nodes = [make_node("a", cpu="4"), make_node("b", cpu="6")]

@@ -192,10 +192,14 @@ def _count_with_others(rule: MaxSkew, at: list[int]) -> _Counts:
 
 
 def _groups_of_free(rule: Rule, wave: Sequence[Reassignment]) -> set[int]:
-    """The groups that a wave moves pods of which a rule of even spread does not hold for: these may make it worse."""
-    if not isinstance(rule, MaxSkew) or rule.free is None:
+    """The groups that a rule of even spread lets moves of a wave make uneven: of pods that are free or go to no domain.
+
+    No scheduler looks at what such a pod leaves behind.
+    """
+    if not isinstance(rule, MaxSkew):
         return set()
-    return {int(rule.group[move.pod]) for move in wave if rule.free[move.pod]}
+    free = [move for move in wave if rule.domain[move.target] < 0 or (rule.free is not None and rule.free[move.pod])]
+    return {int(rule.group[move.pod]) for move in free}
 
 
 def _emptiest(rule: MaxSkew, group: int, counts: _Counts) -> int:

@@ -29,5 +29,5 @@ def implements(candidate: object, role: Callable[..., RoleType]) -> TypeGuard[Ro
 
 
 def those_of(role: Callable[..., RoleType], candidates: Iterable[object]) -> list[RoleType]:
-    """Those of `candidates` that implement the protocol `role`, in order."""
+    """The `candidates` that implement the protocol `role`, in order."""
     return [each for each in candidates if implements(each, role)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
@@ -15,6 +16,8 @@ from descheduler.optimizer.arrays import Ints
 from descheduler.plan.moves import identity_of
 from descheduler.planner.problem.disposable_pods import disposable_pods
 
+_MOST_COUNTED = 20
+"""Of so many further nodes it is counted what keeps them from having room."""
 _MOST_EXAMINED = 5
 """Of the nodes with the least short, so many are looked at for pods that the scheduler would place there again."""
 
@@ -38,27 +41,59 @@ class RoomObstacles:
         self._is_disposable = disposable_pods(handle)
 
     def of(self, pending: Pod) -> str:
-        """What is short on the node that is nearest to having room for the pod, and which pod stays there, and why.
+        """What is short on the node that is nearest to having room for the pod, and which pod stays there, and why; of
+        the other nodes how many are kept from having room by what.
 
         A node that only the scheduler's choice keeps from having room comes before the nearest one. Empty where no room
         helps, and where no pod that takes what is short is kept on that node.
         """
-        found = self._nearest_kept(pending)
+        shortages = self._shortages(pending)
+        found = self._nearest_kept(pending, shortages)
         if found is None:
             return ""
-        nearest, (pod, why) = found
+        nearest, (pod, verdict) = found
         resources = self._evictor.prover().openings().resources
         amounts = zip(nearest.rows.tolist(), nearest.amounts.tolist(), strict=True)
         short = ", ".join(amount_of(resources[row], amount) for row, amount in amounts)
-        return f"{short} short on node {nearest.node}, where pod {pod.key} cannot be evicted: {why}"
+        others = self._others(pending, [each for each in shortages if each is not nearest])
+        kept = f"where pod {pod.key} cannot be evicted: {verdict.message}"
+        return f"{short} short on node {nearest.node}, {kept}{f'; {others}' if others else ''}"
+
+    def _others(self, pending: Pod, shortages: Sequence[_Shortage]) -> str:
+        """Such as `other nodes: 3 with pods that cannot be evicted (DisruptionBudget), 2 too small`; "" without any.
+
+        `shortages` are those of all nodes but the nearest one.
+        """
+        openings = self._evictor.prover().openings()
+        is_ours = np.array([name in self._nodes for name in openings.nodes], dtype=bool)
+        found = openings.open_to_pending(pending)
+        is_small = is_ours & (openings.need(pending.spec)[:, None] > openings.capacity).any(axis=0)
+        is_closed = is_ours & ~is_small & (True if found is None else ~found.now)
+        num_small, num_closed = int(is_small.sum()), int(is_closed.sum())
+        examined = shortages[:_MOST_COUNTED]
+        kept = [each for near in examined if (each := self._kept_on(near, pending)) is not None]
+        codes = Counter(verdict.reason.code for _, verdict in kept if verdict.reason is not None)
+        by_code = ", ".join(f"{number:,} {code}" if len(codes) > 1 else code for code, number in codes.most_common())
+        texts = {
+            f"with pods that cannot be evicted ({by_code})": len(kept),
+            "where no plan was found": len(examined) - len(kept),
+            "not examined": len(shortages) - len(examined),
+            "too small": num_small,
+            "closed to the pod": num_closed,
+            "without enough devices": int(is_ours.sum()) - num_small - num_closed - len(shortages) - 1,
+            "not selected by the policy": len(openings.nodes) - int(is_ours.sum()),
+        }
+        counts = ", ".join(f"{number:,} {text}" for text, number in texts.items() if number > 0)
+        return f"other nodes: {counts}" if counts else ""
 
     def why_kept(self, pod: Pod) -> str:
         """Why the pod cannot be evicted by itself, as things are booked; empty where it can."""
         with self._evictor.what_if():
             return self._asked_for(pod).message
 
-    def _nearest_kept(self, pending: Pod) -> tuple[_Shortage, tuple[Pod, str]] | None:
-        shortages = self._shortages(pending)
+    def _nearest_kept(
+        self, pending: Pod, shortages: Sequence[_Shortage]
+    ) -> tuple[_Shortage, tuple[Pod, Verdict]] | None:
         for near in shortages[:_MOST_EXAMINED]:
             if (returning := self._returning_on(near)) is not None:
                 return near, returning
@@ -82,22 +117,23 @@ class RoomObstacles:
         rows = {number: np.flatnonzero(short[:, number]) for number in near}
         return [_Shortage(openings.nodes[number], rows[number], short[rows[number], number]) for number in near]
 
-    def _returning_on(self, shortage: _Shortage) -> tuple[Pod, str] | None:
+    def _returning_on(self, shortage: _Shortage) -> tuple[Pod, Verdict] | None:
         """A pod whose replacement the scheduler would place there again, and why, where that alone keeps room away."""
         takers = self._takers(shortage)
-        returning = [(pod, why) for pod, _ in takers if (why := self._returns(pod))]
+        found = ((pod, self._returns(pod)) for pod, _ in takers)
+        returning = [(pod, refuse(Reason.RETURNS_TO_SOURCE, why)) for pod, why in found if why]
         if not returning:
             return None
         leaving = [amounts for pod, amounts in takers if self._returns(pod) or not self.why_kept(pod)]
         return returning[0] if (np.sum(leaving, axis=0) >= shortage.amounts).all() else None
 
-    def _kept_on(self, shortage: _Shortage, pending: Pod) -> tuple[Pod, str] | None:
+    def _kept_on(self, shortage: _Shortage, pending: Pod) -> tuple[Pod, Verdict] | None:
         """The pod with most of what is short of those that stay, even if all leave that can; None if none has to."""
         takers = self._takers(shortage)
         with self._evictor.what_if():
             answers = [(pod, self._asked_for(pod)) for pod, _ in takers]
             waits = identity_of(pending) in map(identity_of, self._evictor.prover().still_pending())
-        kept = ((pod, verdict.message) for pod, verdict in answers if not verdict.is_accepted)
+        kept = ((pod, verdict) for pod, verdict in answers if not verdict.is_accepted)
         return next(kept, None) if waits else None
 
     def _takers(self, shortage: _Shortage) -> Sequence[tuple[Pod, Ints]]:

@@ -149,7 +149,8 @@ def test_a_pending_pod_stays_for_what_the_goal_says() -> None:
 
     assert pending_miss(*full, web) == (
         "makes no room for the pod (1 pod pending → 1; no plan leaves fewer; 500m CPU short on node b, where pod"
-        " default/b cannot be evicted: the pod has no owner that recreates it)"
+        " default/b cannot be evicted: the pod has no owner that recreates it;"
+        " other nodes: 1 with pods that cannot be evicted (BarePod))"
     )
     assert pending_miss(*full) == (
         "makes no room for the pod (1 pod pending → 1; 0 of 2 pods can be evicted (2 like pod default/a: the pod has"
