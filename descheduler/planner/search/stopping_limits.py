@@ -100,7 +100,7 @@ def _binding_names(rule: MoveLimit, movable: Ints) -> Sequence[str]:
 
 
 def _too_many(problem: Problem, rule: MoveLimit, nodes: Sequence[str]) -> Iterator[str]:
-    """The nodes with more pods of a group than the rule lets leave, where all pods could leave otherwise."""
+    """The nodes with more pods of a group than may leave under the rule, where all pods could leave otherwise."""
     placed = problem.assignment != PENDING
     stays = np.bincount(problem.assignment[placed & ~problem.evictable], minlength=problem.num_nodes) > 0
     for group, most in rule.binding(np.flatnonzero(problem.evictable & placed)) if nodes else ():
