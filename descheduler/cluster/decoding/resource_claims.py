@@ -10,15 +10,7 @@ import msgspec
 from descheduler.cluster.decoding.affinity_blocks import decode_node_affinity
 from descheduler.cluster.decoding.blocks import decode_owners, decode_quantities, decode_text, decode_tolerations
 from descheduler.cluster.decoding.resource_slices import SelectorWire, expressions
-from descheduler.cluster.decoding.wire import (
-    ABSENT,
-    ConditionWire,
-    Int64,
-    ObjectReader,
-    SpecReader,
-    Wire,
-    set_time,
-)
+from descheduler.cluster.decoding.wire import ABSENT, ConditionWire, Int64, ObjectReader, SpecReader, Wire, set_time
 from descheduler.model.annotations import EXTENDED_CLAIM_ANNOTATION
 from descheduler.model.resource_claims import (
     AllocationResult,

@@ -9,12 +9,7 @@ import msgspec
 from descheduler.cluster.decoding.affinity_blocks import decode_nullable_selector
 from descheduler.cluster.decoding.blocks import decode_labels, decode_owners, decode_text
 from descheduler.cluster.decoding.decode import Decoding, PodDecoder
-from descheduler.cluster.decoding.job_facts import (
-    JobSpecWire,
-    JobStatusWire,
-    decode_job_facts,
-    replacement_policy,
-)
+from descheduler.cluster.decoding.job_facts import JobSpecWire, JobStatusWire, decode_job_facts, replacement_policy
 from descheduler.cluster.decoding.pods.defaults import TemplateSpecWire, set_pod_defaults
 from descheduler.cluster.decoding.volume_blocks import ClaimTemplateWire, claim_template
 from descheduler.cluster.decoding.wire import ABSENT, Int32, Int64, MetadataWire, ObjectReader, PodWire, Wire

@@ -48,12 +48,7 @@ from descheduler.placement.framework.matched_reservations import NomineePlugin, 
 from descheduler.placement.framework.obstacle import Code, Obstacle
 from descheduler.placement.framework.obstacle_counts import ObstacleCounts
 from descheduler.placement.framework.scheduler_model import DoubtOf, SchedulerModel
-from descheduler.placement.framework.scheduling_plugin import (
-    Compares,
-    Preference,
-    SchedulingPlugin,
-    check_annotations,
-)
+from descheduler.placement.framework.scheduling_plugin import Compares, Preference, SchedulingPlugin, check_annotations
 from descheduler.placement.framework.scoring import Scoring
 from descheduler.placement.framework.static_answers import Asked, KeptAnswers
 from descheduler.placement.shadow.node_masks import BoolMask

@@ -330,10 +330,6 @@ class Job:
             or (task.status is Status.PENDING and task.is_best_effort)
         )
 
-    def role_failed(self, task: Task) -> bool:
-        """Whether a task of the same role found no node in this cycle."""
-        return bool(task.role) and any(self.tasks[uid].role == task.role for uid in self.refused)
-
     @property
     def goes_on(self) -> bool:
         """Whether its other tasks are tried after one that found no node."""

@@ -14,7 +14,6 @@ from descheduler.cluster.kinds import KINDS
 from descheduler.model.groups.volcano import POD_GROUP_KIND, QUEUE_KIND
 from descheduler.placement.configuration.volcano import PluginOption, VolcanoConfiguration
 from descheduler.placement.configuration.volcano_arguments import Arguments
-from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.shadow_cluster import NO_NODE, ShadowCluster
 from descheduler.placement.shadow.views import SeenPod
 from descheduler.placement.volcano.jobs import Job, Queue, Status, Task
@@ -158,14 +157,6 @@ class Session:
     def codes(self, task: Task) -> NodeCodes:
         """What predicates say of each node; resources are no part of it."""
         return self.tiers.codes(task, len(self.cluster.table))
-
-    def best_node(self, task: Task, nodes: BoolMask) -> int:
-        """The node of the highest score; a single one is taken without."""
-        found = nodes.nonzero()[0]
-        if len(found) > 1:
-            scores = self.tiers.scores(task, nodes)[found]
-            found = found[scores == scores.max()]
-        return int(found[self.choices.index(len(found))])
 
     # What changes
 

@@ -8,13 +8,7 @@ from sys import intern
 
 import msgspec
 
-from descheduler.cluster.decoding.wire import (
-    ConditionWire,
-    ContainerStatusWire,
-    StatusWire,
-    Wire,
-    set_time,
-)
+from descheduler.cluster.decoding.wire import ConditionWire, ContainerStatusWire, StatusWire, Wire, set_time
 from descheduler.model.pod import EXTENDED_CLAIM, ContainerStatus, PodCondition
 
 _READY = b'"type":"Ready"'

@@ -10,13 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from descheduler.model.koordinator.devices import (
-    DEVICE_TYPES,
-    GPU,
-    AllocatedDevice,
-    Amounts,
-    VirtualFunction,
-)
+from descheduler.model.koordinator.devices import DEVICE_TYPES, GPU, AllocatedDevice, Amounts, VirtualFunction
 from descheduler.placement.framework.matched_reservations import MatchedReservation
 from descheduler.placement.plugins.device_share.args import DeviceScorer
 from descheduler.placement.plugins.device_share.device_state import DeviceState, TypeView, fits, is_zero

@@ -24,10 +24,7 @@ from descheduler.placement.plugins.device_share.answers import KnownAnswers, Pod
 from descheduler.placement.plugins.device_share.args import DeviceShareArgs
 from descheduler.placement.plugins.device_share.device_state import DeviceAmounts, DeviceCache
 from descheduler.placement.plugins.device_share.pod_devices import UnknownTemplatesError
-from descheduler.placement.plugins.device_share.reasons import (
-    DeviceReason,
-    reasons_in,
-)
+from descheduler.placement.plugins.device_share.reasons import DeviceReason, reasons_in
 from descheduler.placement.plugins.device_share.requests import (
     GPU_MEMORY,
     GPU_MEMORY_RATIO,

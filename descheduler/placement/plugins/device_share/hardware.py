@@ -7,14 +7,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from descheduler.model.koordinator.devices import (
-    GPU,
-    Amounts,
-    Device,
-    DeviceInfo,
-    GpuPartition,
-    PartitionTable,
-)
+from descheduler.model.koordinator.devices import GPU, Amounts, Device, DeviceInfo, GpuPartition, PartitionTable
 from descheduler.model.node import Node
 
 _LABEL_DOMAIN = "node.koordinator.sh"

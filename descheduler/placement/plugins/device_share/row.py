@@ -16,12 +16,7 @@ from descheduler.model.koordinator.devices import DEVICE_TYPES, GPU, Amounts
 from descheduler.model.pod import Pod
 from descheduler.model.requests import ResourceList
 from descheduler.model.text.amounts import short_amounts_text
-from descheduler.placement.framework.interactions import (
-    GatheredPods,
-    Meeting,
-    OnOwnNode,
-    meeting_each_other,
-)
+from descheduler.placement.framework.interactions import GatheredPods, Meeting, OnOwnNode, meeting_each_other
 from descheduler.placement.framework.node_parts import WHOLE_PART, FreePart, PartNeed
 from descheduler.placement.framework.obstacle import Obstacle
 from descheduler.placement.framework.refused_node import RefusedNode

@@ -16,12 +16,7 @@ from descheduler.placement.plugins.dynamic_resources.device_world import DeviceW
 from descheduler.placement.plugins.dynamic_resources.grants import ClaimReserving, Granted, GrantedClaim
 from descheduler.placement.plugins.dynamic_resources.pod_claims import NamedClaim
 from descheduler.placement.plugins.dynamic_resources.requests import AskedClaim
-from descheduler.placement.plugins.dynamic_resources.rules import (
-    BRIEF_BIT,
-    ClaimFault,
-    DeviceFault,
-    for_now,
-)
+from descheduler.placement.plugins.dynamic_resources.rules import BRIEF_BIT, ClaimFault, DeviceFault, for_now
 from descheduler.placement.plugins.dynamic_resources.search.allocation import (
     MOST_ALTERNATIVES,
     AllocationOutcome,

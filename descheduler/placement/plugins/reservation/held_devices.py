@@ -6,12 +6,7 @@ from collections.abc import Mapping
 
 from descheduler.cluster.decoding.koordinator.devices import decode_allocated
 from descheduler.model.annotations import DEVICES_ALLOCATED_ANNOTATION
-from descheduler.model.koordinator.devices import (
-    AllocatedDevice,
-    AllocatedDevices,
-    VirtualFunction,
-    allocation_text,
-)
+from descheduler.model.koordinator.devices import AllocatedDevice, AllocatedDevices, VirtualFunction, allocation_text
 from descheduler.placement.framework.matched_reservations import DevicesByMinor
 
 

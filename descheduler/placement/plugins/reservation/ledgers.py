@@ -7,11 +7,7 @@ from typing import NamedTuple
 import msgspec
 
 from descheduler.model.koordinator.devices import AllocatedDevices
-from descheduler.placement.framework.matched_reservations import (
-    Allocation,
-    MatchedReservation,
-    taken_devices,
-)
+from descheduler.placement.framework.matched_reservations import Allocation, MatchedReservation, taken_devices
 from descheduler.placement.framework.obstacle import Fact
 from descheduler.placement.plugins.reservation.holdings import Amounts, HeldReservation, Holdings
 from descheduler.placement.plugins.reservation.pod_protocol import OwnerMatch, ReservationRequest

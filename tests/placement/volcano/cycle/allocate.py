@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.volcano.actions import FailedNodes
 from descheduler.placement.volcano.jobs import Job, Phase, Queue, Status, Task
 from descheduler.placement.volcano.order import Heap
@@ -35,6 +36,11 @@ def allocate(session: Session) -> None:
         queues.push(queue)
 
 
+def _role_failed(job: Job, task: Task) -> bool:
+    """Whether a task of the same role found no node in this cycle."""
+    return bool(task.role) and any(job.tasks[uid].role == task.role for uid in job.refused)
+
+
 def _pending(job: Job) -> list[Task]:
     return [task for task in job.of_status(Status.PENDING) if not (task.is_gated or task.is_best_effort)]
 
@@ -45,7 +51,7 @@ def _place(session: Session, queue: Queue, job: Job, tasks: Heap[Task]) -> bool:
     is_ready = False
     while tasks and not is_ready:
         task = tasks.pop()
-        if not session.tiers.all_of("allocatable", queue, task) or job.role_failed(task):
+        if not session.tiers.all_of("allocatable", queue, task) or _role_failed(job, task):
             continue
         if not _place_task(session, statement, failed, task):
             if job.goes_on:
@@ -71,7 +77,16 @@ def _place_task(session: Session, statement: Statement, failed: FailedNodes, tas
         return False
     idle = open_nodes & nodes.have(nodes.idle, task.request)
     if idle.any():
-        statement.allocate(task, session.best_node(task, idle))
+        statement.allocate(task, best_node(session, task, idle))
     else:
-        statement.pipeline(task, session.best_node(task, open_nodes))
+        statement.pipeline(task, best_node(session, task, open_nodes))
     return True
+
+
+def best_node(session: Session, task: Task, nodes: BoolMask) -> int:
+    """The node of the highest score; a single one is taken without."""
+    found = nodes.nonzero()[0]
+    if len(found) > 1:
+        scores = session.tiers.scores(task, nodes)[found]
+        found = found[scores == scores.max()]
+    return int(found[session.choices.index(len(found))])

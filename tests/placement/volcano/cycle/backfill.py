@@ -8,6 +8,7 @@ from descheduler.placement.volcano.jobs import Job, Queue, Status, Task
 from descheduler.placement.volcano.order import Heap
 from descheduler.placement.volcano.session import Session
 from descheduler.placement.volcano.tiers import OPEN
+from tests.placement.volcano.cycle.allocate import best_node
 
 
 def backfill(session: Session) -> None:
@@ -16,7 +17,7 @@ def backfill(session: Session) -> None:
         open_nodes = session.nodes.is_there & (session.codes(task) == OPEN)
         if not open_nodes.any():
             return
-        session.allocate(task, session.best_node(task, open_nodes))
+        session.allocate(task, best_node(session, task, open_nodes))
         job = session.job_of(task)
         if session.tiers.all_of("job_ready", job):
             for each in list(job.of_status(Status.ALLOCATED)):
