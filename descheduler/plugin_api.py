@@ -15,13 +15,7 @@ from descheduler.model.node import Node
 from descheduler.model.pod import Pod, PodSpec
 from descheduler.model.verdict import ACCEPTED, Verdict, refuse
 from descheduler.model.verdict import Reason as RefusalReason
-from descheduler.placement.framework.extension_points import (
-    PASS,
-    SKIP,
-    PreFilterResult,
-    ReasonBits,
-    Scores,
-)
+from descheduler.placement.framework.extension_points import PASS, SKIP, PreFilterResult, ReasonBits, Scores
 from descheduler.placement.framework.matched_reservations import (
     MatchedReservations,
     matched_reservations,

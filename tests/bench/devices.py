@@ -23,14 +23,7 @@ from descheduler.cluster.snapshot import Snapshot
 from descheduler.placement.prover import LandingProver
 from tests.bench.measure import command, in_own_process, megabytes, resident_bytes
 from tests.builders import NOW, Object, node_object, owner, pod_object
-from tests.placement.plugins.dynamic_resources.worlds import (
-    claim,
-    device,
-    device_class,
-    request,
-    slice_of,
-    template,
-)
+from tests.placement.plugins.dynamic_resources.worlds import claim, device, device_class, request, slice_of, template
 from tests.placement.workloads import workload_object
 from tests.worlds.dumps import write_dump
 

@@ -11,13 +11,7 @@ import pytest
 from tests.builders import Object, node_object, pod_object
 from tests.cli.commands import Descheduler
 from tests.placement.plugins.device_share.worlds import CORE, RATIO, device_object, gpu, gpu_pod
-from tests.placement.plugins.dynamic_resources.worlds import (
-    NO_DEVICE_OBJECTS,
-    device,
-    device_class,
-    slice_of,
-    template,
-)
+from tests.placement.plugins.dynamic_resources.worlds import NO_DEVICE_OBJECTS, device, device_class, slice_of, template
 from tests.planner.gpus.test_claimed_devices import SPREAD, TEMPLATES
 
 _PACKING = Path(__file__).resolve().parents[2] / "config" / "schedulers" / "most-allocated.yaml"

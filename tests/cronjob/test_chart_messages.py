@@ -5,12 +5,7 @@ from __future__ import annotations
 import pytest
 import yaml
 
-from tests.cronjob.chart_values import (
-    FOR_A_DEPLOYMENT,
-    KOORDINATOR,
-    UPSTREAM,
-    VERIFYING,
-)
+from tests.cronjob.chart_values import FOR_A_DEPLOYMENT, KOORDINATOR, UPSTREAM, VERIFYING
 from tests.cronjob.rendering import Helm, RenderError
 
 pytestmark = pytest.mark.render

@@ -26,15 +26,7 @@ from tests.e2e.kube_api import Object, wait_until
 from tests.e2e.objects import deployment, node
 from tests.e2e.witness import Witness
 from tests.placement.plugins.dynamic_resources.drawn import MODEL_A, TAINT, drawn_devices, drawn_want, slices
-from tests.placement.plugins.dynamic_resources.worlds import (
-    GPU,
-    any_of,
-    claim,
-    device,
-    device_class,
-    request,
-    slice_of,
-)
+from tests.placement.plugins.dynamic_resources.worlds import GPU, any_of, claim, device, device_class, request, slice_of
 
 CLAIM = "devices"
 _API = "resource.k8s.io/v1"

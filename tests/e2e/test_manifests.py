@@ -9,13 +9,7 @@ import pytest
 from tests.cronjob.manifests import BASE, OVERLAYS, Manifest, only
 from tests.cronjob.rendering import Helm, Kustomize
 from tests.e2e.cluster import Cluster
-from tests.e2e.installation import (
-    DRY,
-    assert_moved_to_the_other_node,
-    install,
-    release_values,
-    run_as_its_account,
-)
+from tests.e2e.installation import DRY, assert_moved_to_the_other_node, install, release_values, run_as_its_account
 from tests.e2e.kube_api import Object, condition, wait_until
 
 OWN_LEASE = "cmdOptions: {lease-name: mine}"

@@ -9,13 +9,7 @@ import pytest
 from descheduler import evaluate
 from descheduler.explanation.subjects.group import GroupExplanation
 from tests.builders import NOW, Object, node_object, pod_object
-from tests.explanation.questions import (
-    explained,
-    node_explanation,
-    pending_pod,
-    pod_explanation,
-    policy_of,
-)
+from tests.explanation.questions import explained, node_explanation, pending_pod, pod_explanation, policy_of
 from tests.placement.workloads import workload_object
 from tests.planner.choosing import choosing_policy
 

@@ -8,14 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from descheduler.model.quantity import (
-    NANO,
-    QuantityError,
-    ceil_milli,
-    ceil_value,
-    format_quantity,
-    parse_quantity,
-)
+from descheduler.model.quantity import NANO, QuantityError, ceil_milli, ceil_value, format_quantity, parse_quantity
 
 LARGEST = (2**63 - 1) * NANO
 SCALES = {

@@ -7,11 +7,7 @@ import pytest
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.placement.landings.landing import LandingVerdict
 from descheduler.placement.prover import LandingProver
-from tests.builders import (
-    Object,
-    node_object,
-    pod_object,
-)
+from tests.builders import Object, node_object, pod_object
 from tests.placement.considered import LANDS, LANDS_IF, NO, consider
 from tests.placement.workloads import cluster_of, pod_named
 

@@ -11,13 +11,7 @@ from descheduler.placement.configuration.kube_scheduler.configuration import loa
 from descheduler.placement.landings.landing import LandingVerdict
 from descheduler.placement.plugins.table import PLUGINS
 from descheduler.placement.prover import LandingProver
-from tests.builders import (
-    make_node,
-    make_pod,
-    make_snapshot,
-    pod_object,
-    required_anti_affinity,
-)
+from tests.builders import make_node, make_pod, make_snapshot, pod_object, required_anti_affinity
 from tests.placement.clusters import ZONE
 from tests.placement.considered import LANDS, LIKELY, NO, UNKNOWN, consider
 from tests.placement.workloads import cluster_of, pod_named, workload_object

@@ -12,14 +12,7 @@ from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.local_search import shift_changes
 from tests.bench.roadef.files import Instance
 from tests.bench.roadef.random_instances import random_instance
-from tests.bench.roadef.reassign.kernel import (
-    Random,
-    State,
-    anneal,
-    compile_kernel,
-    shift_change,
-    swap_change,
-)
+from tests.bench.roadef.reassign.kernel import Random, State, anneal, compile_kernel, shift_change, swap_change
 from tests.bench.roadef.reassign.swaps import swap_changes
 from tests.optimizer.tiny import is_feasible
 

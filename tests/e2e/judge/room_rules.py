@@ -5,15 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tests.e2e.judge.draft import Draft
-from tests.e2e.judge.vocabulary import (
-    EXTENDED,
-    HOST_ADDRESSES,
-    HOST_PORTS,
-    HUGE_PAGES,
-    RUNTIME_CLASS,
-    chance,
-    some,
-)
+from tests.e2e.judge.vocabulary import EXTENDED, HOST_ADDRESSES, HOST_PORTS, HUGE_PAGES, RUNTIME_CLASS, chance, some
 from tests.e2e.judge.world_volumes import WAITING
 from tests.e2e.kube_api import Object
 

@@ -8,13 +8,7 @@ from descheduler.strategies.remove_pods_violating_node_reservation.remove_pods_v
     held_by_reservations,
 )
 from tests.placement.plugins.reservation.test_landings import web
-from tests.placement.plugins.reservation.worlds import (
-    configuration,
-    koord_pod,
-    nodes,
-    reservation_object,
-    snapshot_of,
-)
+from tests.placement.plugins.reservation.worlds import configuration, koord_pod, nodes, reservation_object, snapshot_of
 
 _CPU = 10**9
 

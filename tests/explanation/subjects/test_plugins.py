@@ -10,12 +10,7 @@ import descheduler.placement
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.explanation.docs.arguments import PluginArgument, argument_docs
 from descheduler.explanation.docs.source import attribute_docs
-from descheduler.explanation.subjects.plugin import (
-    PluginDecisions,
-    PluginUse,
-    explain_plugin,
-    plugin_table,
-)
+from descheduler.explanation.subjects.plugin import PluginDecisions, PluginUse, explain_plugin, plugin_table
 from descheduler.explanation.watching.watched_run import watched_run
 from descheduler.placement.configuration.kube_scheduler.configuration import load_scheduler_configuration
 from descheduler.placement.plugins.table import PLUGINS

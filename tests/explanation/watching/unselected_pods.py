@@ -7,11 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from descheduler.explanation.watching.watched_run import PluginMiss
-from tests.builders import (
-    Object,
-    node_object,
-    pod_object,
-)
+from tests.builders import Object, node_object, pod_object
 from tests.explanation.questions import pod_explanation, policy_of
 from tests.strategies.runs import policy_with
 from tests.worlds.node_metrics import node_metric_object

@@ -4,16 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from descheduler.optimizer import (
-    BalanceUtilization,
-    Limits,
-    MaxSkew,
-    MoveLimit,
-    Problem,
-    Solution,
-    make_problem,
-    solve,
-)
+from descheduler.optimizer import BalanceUtilization, Limits, MaxSkew, MoveLimit, Problem, Solution, make_problem, solve
 
 
 def three_hot_nodes(*limits: MoveLimit, cost: list[int] | None = None) -> Problem:

@@ -7,15 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from descheduler.optimizer import (
-    Limits,
-    Problem,
-    ReduceGpuFragmentation,
-    Solution,
-    make_problem,
-    replay,
-    solve,
-)
+from descheduler.optimizer import Limits, Problem, ReduceGpuFragmentation, Solution, make_problem, replay, solve
 from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.arrays import Floats
 from descheduler.optimizer.limits import Budget

@@ -12,15 +12,7 @@ from descheduler.model.held_room import HeldRooms
 from descheduler.model.pod import Pod
 from descheduler.placement.landings.landing import Landing, LandingVerdict
 from descheduler.placement.prover import LandingProver
-from tests.builders import (
-    Object,
-    make_node,
-    make_pod,
-    make_snapshot,
-    node_object,
-    pod_object,
-    required_anti_affinity,
-)
+from tests.builders import Object, make_node, make_pod, make_snapshot, node_object, pod_object, required_anti_affinity
 from tests.migration.random_rounds.worlds import make_world, snapshot_of
 from tests.placement.clusters import ZONE
 from tests.placement.considered import LANDS, LIKELY, NO

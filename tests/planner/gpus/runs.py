@@ -16,14 +16,7 @@ from descheduler.placement.prover import LandingProver
 from descheduler.plan.decisions import Decisions
 from descheduler.policy.load import load_policy
 from tests.builders import NOW, Object, node_object
-from tests.placement.plugins.device_share.worlds import (
-    CORE,
-    RATIO,
-    device_object,
-    gpu,
-    gpu_pod,
-    snapshot_of,
-)
+from tests.placement.plugins.device_share.worlds import CORE, RATIO, device_object, gpu, gpu_pod, snapshot_of
 from tests.planner.runs import verified
 
 _PACKING = Path(__file__).resolve().parents[3] / "config" / "schedulers" / "koord-scheduler-gpus.yaml"

@@ -6,9 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from descheduler.placement.configuration.kube_scheduler.configuration import (
-    nodes_to_find,
-)
+from descheduler.placement.configuration.kube_scheduler.configuration import nodes_to_find
 
 from .builders import load, scheduler, with_plugins
 

@@ -12,15 +12,7 @@ from descheduler.placement.plugins.table import PLUGINS
 from descheduler.placement.prover import LandingProver
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 from tests.builders import make_pod, make_snapshot, node_object
-from tests.placement.plugins.device_share.worlds import (
-    CORE,
-    MEMORY,
-    RATIO,
-    device_object,
-    gpu,
-    gpu_pod,
-    snapshot_of,
-)
+from tests.placement.plugins.device_share.worlds import CORE, MEMORY, RATIO, device_object, gpu, gpu_pod, snapshot_of
 
 _80_GIB = 80 * 2**30
 

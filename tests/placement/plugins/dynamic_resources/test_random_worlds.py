@@ -11,12 +11,7 @@ from descheduler.placement.framework.attempt import put_on_node
 from descheduler.placement.plugins.dynamic_resources.grants import ClaimLedger
 from tests.builders import node_object
 from tests.placement.plugins.dynamic_resources.drawn import Held, drawn_devices, drawn_want, slices
-from tests.placement.plugins.dynamic_resources.worlds import (
-    claiming,
-    device_class,
-    got,
-    scheduler_of,
-)
+from tests.placement.plugins.dynamic_resources.worlds import claiming, device_class, got, scheduler_of
 from tests.series import Part, parts
 
 NUM_WORLDS = 10_000
