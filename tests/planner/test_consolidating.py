@@ -18,11 +18,10 @@ from descheduler.plan.moves import Move
 from descheduler.planner.objective_args import NodeCost
 from descheduler.policy.load import load_policy
 from tests.builders import NOW, Object, make_budget, make_node, make_pod, make_snapshot
-from tests.planner.choosing import run_choosing, targets
+from tests.planner.choosing import run_choosing
 from tests.planner.runs import goal_of, run_objective, verified
 from tests.strategies.runs import evicted
 
-_ZONE = "topology.kubernetes.io/zone"
 NODES = [make_node(name, cpu="10") for name in "abc"]
 
 
@@ -230,26 +229,6 @@ def test_goal_of_a_plan_without_evictions_names_the_budgets_in_the_way() -> None
     )
 
 
-def test_goal_of_a_plan_without_evictions_names_the_spread_in_the_way() -> None:
-    constraint = {
-        "maxSkew": 1,
-        "topologyKey": "kubernetes.io/hostname",
-        "whenUnsatisfiable": "DoNotSchedule",
-        "labelSelector": {"matchLabels": {"app": "dns"}},
-    }
-    spread = [constraint]
-    pods = [pod(f"dns-{node}", "1", node, labels={"app": "dns"}, spread=spread) for node in "abc"]
-
-    decisions = run(pods)
-
-    why = "1/3 nodes are available for the replacement pod: 2 didn't match pod topology spread constraints"
-    assert goal_of(decisions).sentence.startswith(
-        "3 nodes in use → 3 with 0 evictions; no plan leaves fewer;"
-        " node a is not emptied: pod default/dns-a cannot be evicted: the replacement pod would be scheduled onto a"
-        f" again (onReturnToSource: refuseBalance); {why}; node b is not emptied"
-    )
-
-
 def test_no_replacement_is_scheduled_onto_a_node_that_is_not_in_use() -> None:
     """The empty node d attracts replacements under the defaults."""
     nodes = [*NODES[:2], make_node("d", cpu="20")]
@@ -329,54 +308,6 @@ def test_a_node_that_attracts_the_replacements_of_another_one_stays_in_use() -> 
     decisions = run(pods, nodes=nodes)
 
     assert goal_of(decisions).levels == (Level("nodes in use", 3, 2, 1),)
-
-
-DNS = {"app": "dns"}
-EVEN = {
-    "maxSkew": 1,
-    "topologyKey": "kubernetes.io/hostname",
-    "whenUnsatisfiable": "DoNotSchedule",
-    "labelSelector": {"matchLabels": DNS},
-}
-
-
-class TestSpread:
-    """Nodes that topology spread constraints keep in use."""
-
-    def one_on_each(self, names: str) -> list[Pod]:
-        """A pod of a workload on each node, and a large pod on each of them but the last."""
-        dns = [pod(f"dns-{n}", "100m", n, labels=DNS, spread=[EVEN], owners=["ReplicaSet/dns"]) for n in names]
-        return [*dns, *(pod(f"big-{n}", "7", n, owners=["ReplicaSet/big"]) for n in names[:-1])]
-
-    @pytest.mark.parametrize("packs", [True, False])
-    @pytest.mark.parametrize("names", ["abc", "abcde"])
-    def test_node_is_not_emptied_while_its_domain_is_the_emptiest(self, names: str, packs: bool) -> None:
-        """As long as the node is there and open, it counts with 0 pods once its own has left."""
-        nodes = [make_node(name, cpu="10") for name in names]
-
-        decisions = run(self.one_on_each(names), nodes=nodes, packs=packs)
-
-        assert evicted(decisions) == []
-
-    def test_node_is_emptied_that_only_another_drain_lets_pods_leave(self) -> None:
-        """Zones b and c have one pod each, and a has two: that of b may leave once one of a has come there."""
-        zones = {"a-0": "a", "a-1": "a", "b-0": "b", "b-1": "b", "c-0": "c"}
-        nodes = [make_node(name, cpu="4", labels={_ZONE: zone}) for name, zone in zones.items()]
-        even = {**EVEN, "topologyKey": _ZONE}
-        small, large, *stay = (
-            pod(f"dns-{name}", cpu, name, labels=DNS, spread=[even], owners=owners)
-            for name, cpu, owners in (
-                ("a-0", "1", ["ReplicaSet/small"]),
-                ("b-0", "2", ["ReplicaSet/large"]),
-                ("a-1", "4", []),
-                ("c-0", "2", []),
-            )
-        )
-        full = pod("full", "3", "b-1", owners=[])
-
-        decisions = run_choosing("consolidateNodes", nodes, [small, large, *stay, full])
-
-        assert targets(decisions) == {"dns-a-0": "b-1", "dns-b-0": "c-0"}
 
 
 @pytest.mark.parametrize(
