@@ -7,7 +7,11 @@ import pytest
 import yaml
 
 from tests.builders import node_object, pod_object
+from tests.cli.commands import descheduler, restored_logging
+from tests.integration.api_fixtures import fake_api, kubeconfig
 from tests.report.decided_cycles import pod_life_time_policy
+
+__all__ = ["descheduler", "fake_api", "kubeconfig", "restored_logging"]
 
 
 @pytest.fixture

@@ -1,1 +1,6 @@
 from __future__ import annotations
+
+from tests.cronjob.rendering import helm, kustomize
+from tests.integration.api_fixtures import client, fake_api, kubeconfig, naps
+
+__all__ = ["client", "fake_api", "helm", "kubeconfig", "kustomize", "naps"]

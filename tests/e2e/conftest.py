@@ -13,11 +13,14 @@ from uuid import uuid4
 
 import pytest
 
+from tests.cronjob.rendering import helm, kustomize
 from tests.e2e.binaries import Binaries, BinariesMissingError, resolve
 from tests.e2e.cluster import Cluster
 from tests.e2e.control_plane import ControlPlane, running
 from tests.e2e.pins import CONTROL_PLANE, PEERS, Pins
 from tests.e2e.program import Program
+
+__all__ = ["helm", "kustomize"]
 
 _HERE = Path(__file__).parent
 _MARKS = {
