@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
 
-import msgspec
+from msgspec.structs import replace
 
 from descheduler.cluster.snapshot import Snapshot
 from descheduler.model.held_room import NOTHING_HELD, HeldRoom, HeldRooms
@@ -184,11 +184,10 @@ class LandingProver:
         known = set(map(id, self._cluster.snapshot.pods))
         for each in self._pending.placed:
             if id(each.pod) in known:
-                annotations = (
-                    each.pod.annotations if each.placed is None else {**each.pod.annotations, **each.placed.patch}
-                )
+                patch = {} if each.placed is None else each.placed.patch
+                annotations = {**each.pod.annotations, **patch}
                 node = self._cluster.table.names[each.node]
-                yield each.pod, msgspec.structs.replace(each.pod, node_name=node, annotations=annotations)
+                yield each.pod, replace(each.pod, node_name=node, annotations=annotations)
 
     @property
     def undecided(self) -> Mapping[str, int]:
@@ -289,8 +288,7 @@ class LandingProver:
         if not preemption:
             return decision
         message = f"{landing.message}; {preemption}"
-        landing = msgspec.structs.replace(landing, message=message, preemption=preemption)
-        return msgspec.structs.replace(decision, landing=landing)
+        return replace(decision, landing=replace(landing, message=message, preemption=preemption))
 
     def preemption_hint(self, victim: Pod) -> str:
         """Where the replacement of `victim`, which does not land, would land by preempting others; empty if nowhere.
@@ -394,11 +392,9 @@ class LandingProver:
         candidate = self._candidates.candidate(victim, self._gone, mates)
         unplaced = candidate.unplaced
         if unplaced is not None and held.on:
-            held_there = msgspec.structs.replace(unplaced, held_on=held.on)
-            return msgspec.structs.replace(candidate, unplaced=held_there, rooms=held.rooms)
+            return replace(candidate, unplaced=replace(unplaced, held_on=held.on), rooms=held.rooms)
         if unplaced is None or not unplaced.unit or not mates:
             return candidate
         others = (self._candidates.candidate(mate, self._gone).unplaced for mate in mates)
         unit = tuple(other.pod for other in others if other is not None and other.unit_id == unplaced.unit_id)
-        unplaced = msgspec.structs.replace(unplaced, unit=unit)
-        return msgspec.structs.replace(candidate, unplaced=unplaced)
+        return replace(candidate, unplaced=replace(unplaced, unit=unit))
