@@ -1,7 +1,7 @@
-"""Which objects implement a protocol: what `isinstance` says of a `runtime_checkable` one, asked once a class.
+"""Which objects implement a protocol: the answers of `isinstance` for `runtime_checkable` ones, kept by class.
 
-Python 3.11 looks through all attributes of the protocol at each question, which takes as long as asking a filter about
-all nodes of a small cluster; a scheduler asks a hundred times when it is made.
+`isinstance` of Python 3.11 looks up every attribute of the protocol at each call, which takes 30 to 50 microseconds. A
+scheduler makes a hundred such calls when it is made.
 """
 
 from __future__ import annotations
@@ -11,14 +11,18 @@ from typing import TypeGuard, TypeVar, cast
 
 RoleType = TypeVar("RoleType")
 _ANSWERS: dict[tuple[type, object], bool] = {}
+"""Class and protocol → whether the instances of the class implement the protocol."""
 
 
 class OfManyKinds:
-    """A base of classes whose instances differ in what they implement, so that each of them is asked."""
+    """The base of classes whose instances differ in the protocols that they implement: no answer is kept for these."""
 
 
 def implements(candidate: object, role: Callable[..., RoleType]) -> TypeGuard[RoleType]:
-    """Whether `candidate` implements the protocol `role`; all objects of its class do, or none."""
+    """Whether `candidate` implements the protocol `role`.
+
+    The answer for the first instance of a class counts for all, except for subclasses of OfManyKinds.
+    """
     kind = type(candidate)
     known = _ANSWERS.get((kind, role))
     if known is None:
@@ -29,5 +33,5 @@ def implements(candidate: object, role: Callable[..., RoleType]) -> TypeGuard[Ro
 
 
 def those_of(role: Callable[..., RoleType], candidates: Iterable[object]) -> list[RoleType]:
-    """The `candidates` that implement the protocol `role`, in order."""
+    """The `candidates` that implement the protocol `role`, in their order."""
     return [each for each in candidates if implements(each, role)]
