@@ -222,3 +222,14 @@ def test_a_node_whose_pods_have_room_in_some_orders_alone_is_not_said_to_lack_ro
     assert drain_answer([A, B, node_object("d", cpu="3"), *pods], policy).startswith(
         "no, because of pod default/c: the replacement pods of default/b, default/a can take the last node"
     )
+
+
+def test_a_node_that_a_run_leaves_is_said_to_be_left_where_the_goal_names_the_causes_of_others_alone() -> None:
+    """There is room for the pod of one node, and ten of the others are named."""
+    others = [node_object(f"0-{number:02}", cpu="10", labels=OLD, unschedulable=True) for number in range(11)]
+    pods = [pod_object(f"p-{node['metadata']['name']}", node=node["metadata"]["name"], cpu="3") for node in others]
+
+    assert planned(A, B, *others, pods=[*pods, pod_object("last", node="a", cpu="3")]) == (
+        "in a later run; not in this one: the plan leaves the node with pods, and its goal names the causes of other"
+        " nodes only"
+    )

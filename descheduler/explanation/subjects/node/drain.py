@@ -133,6 +133,7 @@ def _of_kubectl(pod: Pod) -> Iterator[tuple[str, str, str]]:
 
 
 _PLANNER = "MigrationPlanner"
+_UNNAMED = "the plan leaves the node with pods, and its goal names the causes of other nodes only"
 
 
 def _planned_blockers(node: Node, asked: Inquiry, policy: Policy) -> Sequence[DrainBlocker] | None:
@@ -153,6 +154,29 @@ def _planned_blockers(node: Node, asked: Inquiry, policy: Policy) -> Sequence[Dr
         return None
     goals = decisions.facts[profile.name, _PLANNER].goals
     return [_blocker(blocked, pods) for goal in goals for blocked in goal.blocked_nodes]
+
+
+def blocked_in_run(node: Node, decisions: Decisions) -> str:
+    """What goals say is in the way of draining `node`, which the run was to drain; empty where it drains the node.
+
+    Goals name the causes of some nodes, and of others only how many there are.
+    """
+    goals = [goal for facts in decisions.facts.values() for goal in facts.goals]
+    found = next((each.cause for goal in goals for each in goal.blocked_nodes if each.node == node.name), "")
+    are_all_named = all(len(goal.blocked_nodes) >= goal.levels[0].after for goal in goals if goal.blocked_nodes)
+    if found or are_all_named:
+        return found
+    drains = [each for profile in decisions.policy.profiles for each in _drains_of(profile)]
+    leaving = {id(move.pod) for move in decisions.leaving}
+    pods = (pod for pod in decisions.snapshot.pods_by_node.get(node.name, ()) if pod.keeps_node_in_use)
+    stays = any(id(pod) not in leaving for pod in pods)
+    return _UNNAMED if stays and node.name in _drained(drains, decisions.snapshot, decisions.policy) else ""
+
+
+def _drains_of(profile: Profile) -> Iterator[DrainNodesArgs]:
+    args = profile.args.get(_PLANNER) if _PLANNER in profile.balance else None
+    objectives = args.objectives if isinstance(args, MigrationPlannerArgs) else ()
+    yield from (each.drain_nodes for each in objectives if each.drain_nodes is not None)
 
 
 def _why_unprocessed(node: Node, policy: Policy, profile: Profile) -> str:

@@ -26,7 +26,7 @@ from descheduler.explanation.subjects.node.document import (
     Stay,
     StayCount,
 )
-from descheduler.explanation.subjects.node.drain import drain_blockers, policy_blockers
+from descheduler.explanation.subjects.node.drain import blocked_in_run, drain_blockers, policy_blockers
 from descheduler.explanation.subjects.node.table import node_table
 from descheduler.explanation.watching.watched_run import PluginMiss, WatchedRun, plugin_misses
 from descheduler.model.koordinator.batch_resources import BATCH_NAMES, batch_resources
@@ -115,15 +115,9 @@ def explain_node_after(
         landing_counts=count_landings(own),
         causes=tuple(landing_causes(own)),
         drain_blockers=tuple(blockers),
-        blocked_in_run=_blocked_in_run(node, run),
+        blocked_in_run=blocked_in_run(node, run.decisions),
     )
     return explanation, moved.warnings
-
-
-def _blocked_in_run(node: Node, run: WatchedRun) -> str:
-    """What the goals of planners say is in the way of draining the node."""
-    goals = (goal for facts in run.decisions.facts.values() for goal in facts.goals)
-    return next((each.cause for goal in goals for each in goal.blocked_nodes if each.node == node.name), "")
 
 
 def _is_judged(node: Node, policy: Policy) -> bool:
