@@ -110,8 +110,7 @@ class Scheduler(JoinedInteractions, SchedulerModel):
             frozenset(name for name, each in made.items() if not implements(each, FilterPlugin) or each.is_static),
         )
         self._is_preempting = any(plugins[name].preempts for name in profile.post_filters if name in plugins)
-        preempting = those_of(PreemptingPlugin, _those(made, profile.post_filters))
-        self._preempters = {plugin.name: plugin for plugin in preempting}
+        self._preempters = {each.name: each for each in those_of(PreemptingPlugin, _those(made, profile.post_filters))}
         self._failures = tuple(Obstacle(name, Code.UNRESOLVABLE, (_UNPREPARED,)) for name in profile.unprepared_filters)
         self._configuration = configuration or SchedulerConfiguration((profile,))
         self._doubts = Doubts(profile, self._configuration, plugins, cluster.snapshot)
