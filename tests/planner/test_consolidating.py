@@ -200,20 +200,6 @@ def test_goal_names_budgets_of_which_a_later_run_may_have_more_disruptions() -> 
     )
 
 
-def test_goal_names_a_node_with_more_pods_of_a_budget_than_may_leave_at_once() -> None:
-    pods = [*(pod(f"a{n}", "1", "a", labels={"app": "x"}) for n in range(3)), pod("bare", "5", "b", owners=[])]
-    budget = make_budget("guard", {"app": "x"}, disruptions_allowed=2)
-
-    goal = goal_of(run(pods, nodes=NODES[:2], budgets=(budget,)))
-
-    assert goal.sentence.startswith(
-        "2 nodes in use → 2 with 0 evictions; proven best for PodDisruptionBudget default/guard (2 disruptions now);"
-        " the rest needs at least 3 more evictions;"
-        " PodDisruptionBudget default/guard (2 disruptions now) counts 3 pods on node a together and lets 2 leave in a"
-        " run"
-    )
-
-
 def test_goal_of_a_plan_without_evictions_names_the_budgets_in_the_way() -> None:
     """No plan asks for these pods, so no refusal tells of their budgets."""
     pods = [pod(f"{node}0", cpu, node, labels={"app": node}) for node, cpu in (("a", "2"), ("b", "3"))]

@@ -13,7 +13,15 @@ from descheduler.optimizer.solving import Solution, solve
 from descheduler.placement.plugins.elastic_quota.quota_usage import ELASTIC_QUOTA_KIND
 from descheduler.plan.goals import Level
 from descheduler.planner.search import plan_search
-from tests.builders import Object, make_node, make_pod, owner, required_anti_affinity, required_node_affinity
+from tests.builders import (
+    Object,
+    make_budget,
+    make_node,
+    make_pod,
+    owner,
+    required_anti_affinity,
+    required_node_affinity,
+)
 from tests.placement.plugins.elastic_quota.quotas import make_quota, quota_pod
 from tests.planner.choosing import run_choosing
 from tests.planner.runs import goal_of, run_objective
@@ -156,6 +164,20 @@ def test_nothing_is_proven_of_a_pod_that_its_quota_refuses_where_another_one_cou
 
     assert goal.levels[0].bound == 0
     assert "no plan leaves fewer" not in goal.sentence
+
+
+def test_goal_names_a_node_with_more_pods_of_a_budget_than_may_leave_at_once() -> None:
+    pods = [*(pod(f"a{n}", "1", labels={"app": "x"}) for n in range(3)), pod("bare", "5", "b", owners=[])]
+    budget = make_budget("guard", {"app": "x"}, disruptions_allowed=2)
+
+    goal = goal_of(run_objective("consolidateNodes", NODES[:2], pods, budgets=(budget,)))
+
+    assert goal.sentence.startswith(
+        "2 nodes in use → 2 with 0 evictions; proven best for PodDisruptionBudget default/guard (2 disruptions now);"
+        " the rest needs at least 3 more evictions;"
+        " PodDisruptionBudget default/guard (2 disruptions now) counts 3 pods on node a together and lets 2 leave in a"
+        " run"
+    )
 
 
 def contended() -> tuple[list[Node], list[Pod]]:
