@@ -7,6 +7,9 @@ import pytest
 
 from descheduler.cli.ending.leaving import end_search_on_interrupt, stop_on_signals
 from descheduler.supervision import Watch
+from tests.cli.commands import restored_logging
+
+__all__ = ["restored_logging"]
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

@@ -14,8 +14,10 @@ from descheduler.report.published_schema import published_schema
 from tests.builders import Object, node_object, pod_object
 from tests.integration.fake_api import FakeApi
 from tests.integration.faults import Answer
-from tests.integration.live_processes import Cli
+from tests.integration.live_processes import Cli, cli
 from tests.integration.live_runs import budget_object, crowded_cluster, eviction_requests, serve
+
+__all__ = ["cli"]
 
 KUBE_SYSTEM = "/api/v1/namespaces/kube-system"
 NODES = "/api/v1/nodes"

@@ -11,9 +11,11 @@ import pytest
 
 from tests.builders import pod_object
 from tests.integration.fake_api import FakeApi
-from tests.integration.live_processes import Cli
+from tests.integration.live_processes import Cli, cli
 from tests.integration.live_runs import crowded_cluster, eviction_requests, serve, taint_policy
 from tests.policy.builders import upstream
+
+__all__ = ["cli"]
 
 PODS = "/api/v1/pods"
 TAINTS = "RemovePodsViolatingNodeTaints"

@@ -40,9 +40,11 @@ from tests.builders import Object
 from tests.cycle.shipped import NOW, decided, on_samples
 from tests.integration.fake_api import FakeApi
 from tests.integration.faults import budget_refusal
-from tests.integration.live_processes import Cli
+from tests.integration.live_processes import Cli, cli
 from tests.integration.live_runs import crowded_cluster, eviction_requests, run, serve, taint_policy
 from tests.worlds.generate import GENERATED_AT, generate_cluster
+
+__all__ = ["cli"]
 
 pytestmark = pytest.mark.long
 

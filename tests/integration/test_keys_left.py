@@ -14,8 +14,10 @@ import yaml
 
 from tests.certificates import Certificate
 from tests.integration.fake_api import FakeApi
-from tests.integration.live_processes import PATIENCE_SECONDS, Cli
+from tests.integration.live_processes import PATIENCE_SECONDS, Cli, cli
 from tests.integration.live_runs import crowded_cluster, eviction_requests, serve
+
+__all__ = ["cli"]
 
 SLOW = ("--client-connection-qps", "1", "--client-connection-burst", "1", "--lease-duration", "2s")
 

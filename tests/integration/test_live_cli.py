@@ -13,8 +13,10 @@ from descheduler.report.published_schema import published_schema
 from tests.builders import Object
 from tests.integration.fake_api import FakeApi, Request
 from tests.integration.faults import budget_refusal, failure
-from tests.integration.live_processes import PATIENCE_SECONDS, Cli
+from tests.integration.live_processes import PATIENCE_SECONDS, Cli, cli
 from tests.integration.live_runs import crowded_cluster, eviction_requests, serve
+
+__all__ = ["cli"]
 
 
 def checked(kind: str, text: str) -> Object:

@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 
 from tests.integration.fake_api import FakeApi
-from tests.integration.live_processes import Cli
+from tests.integration.live_processes import Cli, cli
 from tests.integration.live_runs import eviction_requests, serve
 from tests.strategies.tainted_devices import taint, world
+
+__all__ = ["cli"]
 
 PROFILE = Path("config/profiles/dra.yaml")
 

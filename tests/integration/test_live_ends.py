@@ -15,8 +15,10 @@ import pytest
 from tests.integration.credential_plugins import IN_TIME_SECONDS, are_gone, wait_until, write_plugin
 from tests.integration.fake_api import FakeApi, Request
 from tests.integration.faults import Drip, Silence, failure
-from tests.integration.live_processes import PATIENCE_SECONDS, Cli
+from tests.integration.live_processes import PATIENCE_SECONDS, Cli, cli
 from tests.integration.live_runs import crowded_cluster, eviction_requests, serve
+
+__all__ = ["cli"]
 
 
 def sees(fake_api: FakeApi, is_meant: Callable[[Request], bool]) -> threading.Event:

@@ -13,8 +13,10 @@ import pytest
 from descheduler.telemetry.console import ERASE_LINE
 from tests.integration.fake_api import FakeApi, Request
 from tests.integration.faults import budget_refusal
-from tests.integration.live_processes import PATIENCE_SECONDS, Cli
+from tests.integration.live_processes import PATIENCE_SECONDS, Cli, cli
 from tests.integration.live_runs import crowded_cluster, serve
+
+__all__ = ["cli"]
 
 PROGRESS = re.compile(r"Evicted (\d+) of (\d+) pods")
 

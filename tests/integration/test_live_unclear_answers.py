@@ -12,7 +12,7 @@ import yaml
 
 from descheduler.kube.client import KubeClient, connect
 from descheduler.plan.outcome import OutcomeCode
-from tests.cli.commands import Descheduler
+from tests.cli.commands import Descheduler, descheduler, restored_logging
 from tests.integration.fake_api import FakeApi, Request
 from tests.integration.faults import (
     Answer,
@@ -34,6 +34,8 @@ from tests.integration.live_runs import (
     taint_policy,
 )
 from tests.migration.stand_ins import Clock
+
+__all__ = ["descheduler", "restored_logging"]
 
 CANDIDATES = [f"p{number:02}" for number in range(60)]
 ONE_IN_TOTAL = "maxNoOfPodsToEvictTotal: 1"

@@ -21,10 +21,12 @@ from tests.builders import pod_object
 from tests.integration.credential_plugins import IN_TIME_SECONDS, wait_until
 from tests.integration.fake_api import FakeApi
 from tests.integration.faults import Silence, failure
-from tests.integration.live_processes import PATIENCE_SECONDS, Cli
+from tests.integration.live_processes import PATIENCE_SECONDS, Cli, cli
 from tests.integration.live_runs import TAINTED, crowded_cluster, eviction_requests, serve
 from tests.series import first_of
-from tests.telemetry.webhook import Webhook
+from tests.telemetry.webhook import Webhook, webhook
+
+__all__ = ["cli", "webhook"]
 
 BROKEN = "apiVersion: descheduler/v1alpha2\nkind: DeschedulerPolicy\nprofiles: 5\n"
 LEADER = "descheduler-p-loop"

@@ -25,13 +25,15 @@ from descheduler.plan.outcome import OutcomeCode
 from descheduler.policy.load import load_policy
 from descheduler.supervision import Watch
 from tests.builders import NOW
-from tests.cli.commands import Descheduler
+from tests.cli.commands import Descheduler, descheduler, restored_logging
 from tests.integration.fake_api import FakeApi, Request
 from tests.integration.fake_leases import LEASES
 from tests.integration.faults import failure
 from tests.integration.live_runs import FAST, codes, crowded_cluster, eviction_requests, serve, taint_policy
-from tests.telemetry.pushgateway import Pushgateway
-from tests.telemetry.webhook import SECRET, Webhook
+from tests.telemetry.pushgateway import Pushgateway, pushgateway
+from tests.telemetry.webhook import SECRET, Webhook, webhook
+
+__all__ = ["descheduler", "pushgateway", "restored_logging", "webhook"]
 
 LEASE = "descheduler-p"
 OTHER = "other-host_1234"

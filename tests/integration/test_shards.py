@@ -11,9 +11,11 @@ import pytest
 from descheduler.model.shard import Shard
 from tests.builders import make_node, node_object, pod_object
 from tests.integration.fake_api import FakeApi
-from tests.integration.live_processes import PATIENCE_SECONDS, Cli
+from tests.integration.live_processes import PATIENCE_SECONDS, Cli, cli
 from tests.integration.live_runs import asked_for, serve, taint_policy
 from tests.policy.builders import koordinator
+
+__all__ = ["cli"]
 
 pytestmark = pytest.mark.long
 

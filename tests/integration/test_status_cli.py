@@ -10,8 +10,10 @@ from descheduler.report.published_schema import published_schema
 from tests.integration.fake_api import FakeApi
 from tests.integration.fake_objects import CONFIG_MAPS
 from tests.integration.faults import failure
-from tests.integration.live_processes import Cli
+from tests.integration.live_processes import Cli, cli
 from tests.integration.live_runs import crowded_cluster, serve
+
+__all__ = ["cli"]
 
 LEASE = ("--lease-name", "d", "--lease-namespace", "kube-system")
 

@@ -6,13 +6,11 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from descheduler.documents.problems import PolicyError
 from descheduler.model.groups.workloads import Workload
-from descheduler.model.node import Node
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.goals import Level
 from tests.builders import Object, make_node, make_pod, required_anti_affinity

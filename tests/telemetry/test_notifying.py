@@ -18,7 +18,9 @@ from descheduler.telemetry.notifying import NoticeTarget, NoticeWhen, notify
 from descheduler.telemetry.run_record import RunRecord
 from tests.report.decided_cycles import make_test_plan
 from tests.report.outcomes import EVICTED, FAILED, REFUSED, outcome_of
-from tests.telemetry.webhook import SECRET, Webhook
+from tests.telemetry.webhook import SECRET, Webhook, webhook
+
+__all__ = ["webhook"]
 
 
 def fields_of(caplog: pytest.LogCaptureFixture) -> list[dict[str, Any]]:

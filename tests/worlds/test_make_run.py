@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.cli.commands import Descheduler
+from tests.cli.commands import Descheduler, descheduler
 from tests.cycle.shipped import briefly_searching
 from tests.docs.pages import ROOT
+
+__all__ = ["descheduler"]
 
 pytestmark = pytest.mark.long
 

@@ -18,7 +18,10 @@ from descheduler.cluster.snapshot import SnapshotError
 from descheduler.kube.client import KubeClient
 from tests.builders import Object, node_object
 from tests.cluster.foreign_kinds.gangs import GANGS, Gang
+from tests.integration.api_fixtures import client, fake_api, kubeconfig, naps
 from tests.integration.fake_api import FakeApi
+
+__all__ = ["client", "fake_api", "kubeconfig", "naps"]
 
 TABLE = kinds_by_key([*KINDS.values(), GANGS])
 NEEDED = SnapshotRequest({"Node", GANGS.key}, kinds=TABLE)

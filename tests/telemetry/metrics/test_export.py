@@ -7,7 +7,9 @@ import pytest
 from descheduler.model.shard import WHOLE_CLUSTER, Shard
 from descheduler.telemetry.metrics.export import MetricsTarget, export_metrics
 from descheduler.telemetry.run_record import RunRecord
-from tests.telemetry.pushgateway import Pushgateway
+from tests.telemetry.pushgateway import Pushgateway, pushgateway
+
+__all__ = ["pushgateway"]
 
 
 def reason_of(record: logging.LogRecord) -> object:
