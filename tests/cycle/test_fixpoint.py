@@ -34,7 +34,6 @@ _BREAKS = {
     ("policy.yaml", "koordinator"): _RETURNS,
     ("profiles/balance-load.yaml", "koordinator"): _RETURNS,
     ("profiles/pack-nodes.yaml", "koordinator"): _RETURNS,
-    ("profiles/plan-balance-koordinator.yaml", "koordinator"): "the search is ended by its limit of work",
     ("profiles/plan-repair.yaml", "shop"): "a budget lets one of two pods leave, and a plan does not ask for the other",
 }
 """Where the law does not hold, or does not see the limit, and why: mostly under policies of upstream's kind without
