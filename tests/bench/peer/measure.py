@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import yaml
+
 from tests.bench.measure import Usage, run_command
 from tests.bench.peer.byte_counter import ByteCounter
 from tests.bench.peer.programs import Job, Program, num_evictions
@@ -50,13 +52,13 @@ def measured(program: Program, job: Job, server_cpu: Callable[[], float], *, lim
 
 
 def _port(kubeconfig: Path) -> int:
-    server = json.loads(kubeconfig.read_text())["clusters"][0]["cluster"]["server"]
+    server = yaml.safe_load(kubeconfig.read_text())["clusters"][0]["cluster"]["server"]
     return urlsplit(server).port or 443
 
 
 def _through(port: int, kubeconfig: Path, copy: Path) -> Path:
     """A copy of `kubeconfig` that goes through the relay; the certificate is for the address, whatever the port."""
-    document = json.loads(kubeconfig.read_text())
+    document = yaml.safe_load(kubeconfig.read_text())
     document["clusters"][0]["cluster"]["server"] = f"https://127.0.0.1:{port}"
     copy.write_text(json.dumps(document))
     return copy
