@@ -11,7 +11,7 @@ from descheduler.eviction.migration_controller.migration_controller import Migra
 from descheduler.eviction.placement_verification import placement_verification
 from descheduler.planner import args as planner_args
 from descheduler.planner.migration_planner import MigrationPlanner
-from descheduler.planner.objectives import drained_nodes
+from descheduler.planner.objectives.draining import drained_nodes
 from descheduler.policy.plugin import ExtensionPoint, PluginSpec, Registry
 from descheduler.policy.plugin_faults import Origin
 from descheduler.policy.plugin_packages import PLUGIN_GROUP, WithPackages

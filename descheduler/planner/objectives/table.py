@@ -18,9 +18,9 @@ from descheduler.planner.objective_args import (
 from descheduler.planner.objectives.balance_utilization import BalanceUtilizationObjective
 from descheduler.planner.objectives.cluster_objective import ClusterObjective
 from descheduler.planner.objectives.consolidate_nodes import ConsolidateNodesObjective
-from descheduler.planner.objectives.deferred_resizes import DeferredResizesObjective
-from descheduler.planner.objectives.drain_nodes import DrainNodesObjective
-from descheduler.planner.objectives.make_room import MakeRoomObjective
+from descheduler.planner.objectives.draining.drain_nodes import DrainNodesObjective
+from descheduler.planner.objectives.making_room.deferred_resizes import DeferredResizesObjective
+from descheduler.planner.objectives.making_room.make_room import MakeRoomObjective
 from descheduler.planner.objectives.reduce_cost import ReduceCostObjective
 from descheduler.planner.objectives.reduce_fragmentation import ReduceFragmentationObjective
 from descheduler.planner.objectives.reduce_gpu_fragmentation import ReduceGpuFragmentationObjective

@@ -18,8 +18,8 @@ from descheduler.placement.landings.landing import Landing
 from descheduler.plan.bundles import Candidate
 from descheduler.plan.moves import PodIdentity, identity_of
 from descheduler.planner.moves.move_waves import MoveWaves
-from descheduler.planner.objectives.closed_nodes import ClosedNodes
 from descheduler.planner.objectives.cluster_objective import ClusterObjective
+from descheduler.planner.objectives.draining.closed_nodes import ClosedNodes
 from descheduler.planner.problem.cluster_problem import ClusterProblem
 
 DEPENDS_ON_ORDER = (Reason.NO_LANDING, Reason.RETURNS_TO_SOURCE)

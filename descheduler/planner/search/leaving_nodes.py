@@ -14,7 +14,7 @@ from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.optimizer.arrays import PENDING
 from descheduler.optimizer.order.waves import Reassignment
-from descheduler.planner.objectives.closed_nodes import ClosedNodes
+from descheduler.planner.objectives.draining.closed_nodes import ClosedNodes
 from descheduler.planner.problem.cluster_problem import ClusterProblem
 from descheduler.planner.search.asking import DEPENDS_ON_ORDER, Asking, Leaving, MovesTogether
 

@@ -21,8 +21,8 @@ from descheduler.plan.goals import SearchEnd
 from descheduler.plan.moves import PodIdentity
 from descheduler.planner.args import MigrationPlannerArgs
 from descheduler.planner.gpus.gpu_problem import with_gpus
-from descheduler.planner.objectives.closed_nodes import ClosedNodes
 from descheduler.planner.objectives.cluster_objective import ClusterObjective
+from descheduler.planner.objectives.draining.closed_nodes import ClosedNodes
 from descheduler.planner.problem.allowed_nodes import AskingOrder
 from descheduler.planner.problem.cluster_problem import ClusterProblem, cluster_problem
 from descheduler.planner.problem.disposable_pods import disposable_pods, with_nowhere

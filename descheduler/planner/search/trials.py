@@ -19,8 +19,8 @@ from descheduler.optimizer.moves_left import MovesLeft
 from descheduler.optimizer.order.waves import Reassignment
 from descheduler.optimizer.solving import Solution
 from descheduler.plan.moves import PodIdentity, identity_of
-from descheduler.planner.objectives.closed_nodes import ClosedNodes
 from descheduler.planner.objectives.cluster_objective import ClusterObjective
+from descheduler.planner.objectives.draining.closed_nodes import ClosedNodes
 from descheduler.planner.problem.cluster_problem import ClusterProblem
 from descheduler.planner.search.asking import Asking, MovesTogether
 from descheduler.planner.search.last_plan import PlannedTargets

@@ -27,7 +27,7 @@ from descheduler.plan.goals import BlockedNode
 from descheduler.plan.moves import Move, Refusal
 from descheduler.planner.args import MigrationPlannerArgs, PlannerObjective
 from descheduler.planner.objective_args import DrainNodesArgs
-from descheduler.planner.objectives.drained_nodes import selected_nodes
+from descheduler.planner.objectives.draining.drained_nodes import selected_nodes
 from descheduler.policy.types import Policy, Profile
 from descheduler.report.identities import reference
 

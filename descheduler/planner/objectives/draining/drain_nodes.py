@@ -22,10 +22,10 @@ from descheduler.placement.framework.scheduling_plugin import Compares
 from descheduler.plan.goals import BlockedNode
 from descheduler.plan.moves import PodIdentity, identity_of
 from descheduler.planner.objective_args import ConsolidateNodesArgs, DrainNodesArgs
-from descheduler.planner.objectives.closed_nodes import ClosedNodes
 from descheduler.planner.objectives.cluster_objective import AskTogether
 from descheduler.planner.objectives.consolidate_nodes import ConsolidateNodesObjective
-from descheduler.planner.objectives.drained_nodes import named_nodes, selected_nodes, unmatched_text
+from descheduler.planner.objectives.draining.closed_nodes import ClosedNodes
+from descheduler.planner.objectives.draining.drained_nodes import named_nodes, selected_nodes, unmatched_text
 from descheduler.planner.problem.cluster_problem import ClusterProblem
 
 _MOST_NAMED = 10

@@ -9,7 +9,7 @@ from descheduler.model.node import DEPARTURE_CONDITIONS, Node
 from descheduler.model.text.counted import counted
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.planner.objective_args import DrainNodesArgs
-from descheduler.planner.objectives.drained_nodes import selected_nodes
+from descheduler.planner.objectives.draining.drained_nodes import selected_nodes
 
 _MOST_NAMED = 3
 """Nodes that one sentence names."""

@@ -28,8 +28,8 @@ from descheduler.planner.moves.room_chains import room_chains
 from descheduler.planner.moves.room_levels import held_after
 from descheduler.planner.objective_args import MakeRoomArgs
 from descheduler.planner.objectives.cluster_objective import ClusterObjective, Part
-from descheduler.planner.objectives.room_obstacles import RoomObstacles
-from descheduler.planner.objectives.selected_pods import SelectedPods
+from descheduler.planner.objectives.making_room.room_obstacles import RoomObstacles
+from descheduler.planner.objectives.making_room.selected_pods import SelectedPods
 from descheduler.planner.problem.cluster_problem import ClusterProblem
 
 _MOST_NAMED = 3
