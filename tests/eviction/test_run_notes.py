@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from descheduler.cycle.plugins import REGISTRY
-from descheduler.eviction.run_notes import shard_notes
+from descheduler.eviction.run_notes import limit_notes, shard_notes
 from descheduler.model.shard import Shard
 from descheduler.policy.load import load_policy
 from tests.builders import make_node, make_pod, make_snapshot
@@ -31,3 +31,20 @@ def test_a_limit_that_leaves_a_shard_nothing_is_named(most: int, left: int) -> N
 
     assert len(without) == left
     assert all(note.startswith("maxNoOfPodsToEvictTotal (1) leaves shard ") for note in without)
+
+
+def test_what_percentages_come_to_is_said() -> None:
+    """Ten pods on node a and five on node b, in one namespace."""
+    pods = [make_pod(f"p{number}", node="a" if number < 10 else "b") for number in range(15)]
+    limits = {
+        "maxNoOfPodsToEvictTotal": "40%",
+        "maxNoOfPodsToEvictPerNode": "20%",
+        "maxNoOfPodsToEvictPerNamespace": "20%",
+    }
+    policy = load_policy(pod_life_time_policy(**limits), REGISTRY)
+
+    assert limit_notes(policy, make_snapshot([make_node("a"), make_node("b")], pods)) == (
+        "maxNoOfPodsToEvictTotal (40%) is 6 of 15 pods",
+        "maxNoOfPodsToEvictPerNode (20%) is 1 to 2 pods, depending on the node",
+        "maxNoOfPodsToEvictPerNamespace (20%) is 3 pods for each namespace",
+    )
