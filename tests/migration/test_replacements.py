@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -98,20 +99,42 @@ def test_of_two_that_came_together_the_one_that_is_pending_needs_the_room() -> N
     assert find(cluster, job(node_name="n2")) == "b"
 
 
-def test_one_that_uses_another_reservation_has_come_for_the_job_of_that() -> None:
-    other = born("a", on="n3")
-    other["metadata"]["annotations"] = {ALLOCATED: '{"name": "another", "uid": "u"}'}
-    held = {"metadata": {"name": "mine", "uid": "r"}, "spec": {"template": {}, "owners": [{}]}}
-    status = {"phase": "Available", "nodeName": "n2", "conditions": [{"type": "Scheduled", "status": "True"}]}
-    kind = {"apiVersion": "scheduling.koordinator.sh/v1alpha1", "kind": "Reservation"}
-    cluster = cluster_of(other, {**kind, **held, "status": status})
+def held_by(reservation: str, *, seconds: float = 70.0, on: str) -> dict[str, Any]:
+    """A pod of the workload that uses this Reservation."""
+    made = born("a", seconds, on=on)
+    made["metadata"]["annotations"] = {ALLOCATED: json.dumps({"name": reservation, "uid": "u"})}
+    return made
+
+
+MINE = {
+    "apiVersion": "scheduling.koordinator.sh/v1alpha1",
+    "kind": "Reservation",
+    "metadata": {"name": "mine", "uid": "r"},
+    "spec": {"template": {}, "owners": [{}]},
+    "status": {"phase": "Available", "nodeName": "n2", "conditions": [{"type": "Scheduled", "status": "True"}]},
+}
+"""A Reservation on n2 that its status says no pod uses yet."""
+
+
+def seen(*objects: dict[str, Any]) -> tuple[RoomState, str]:
+    """The state of the Reservation `mine` of a job whose pod was asked to leave, and the replacement."""
     successors = Successors("shop", OWNER).encoded()
-    mine = job(node_name="n2", reservation_name="mine", annotations={REPLACEMENT_ANNOTATION: successors})
-    rooms = ReservationRooms(ObjectCalls(cluster.client()), "test")
+    job_of_mine = job(node_name="n2", reservation_name="mine", annotations={REPLACEMENT_ANNOTATION: successors})
+    room, replacement = ReservationRooms(ObjectCalls(cluster_of(*objects).client()), "test").look(job_of_mine, ASKED)
+    assert room.miss is None
+    return room.state, "" if replacement is None else replacement.name
 
-    room, replacement = rooms.look(mine, ASKED)
 
-    assert (room.state, room.miss, replacement) == (RoomState.HELD, None, None)
+def test_one_that_uses_another_reservation_has_come_for_the_job_of_that() -> None:
+    assert seen(held_by("another", on="n3"), MINE) == (RoomState.HELD, "")
+
+
+def test_one_that_uses_the_reservation_has_come_although_its_status_follows_later() -> None:
+    assert seen(held_by("mine", on="n2"), MINE) == (RoomState.HELD, "a")
+
+
+def test_one_that_used_a_reservation_that_is_gone_has_taken_the_room() -> None:
+    assert seen(held_by("mine", on="n2")) == (RoomState.TAKEN, "a")
 
 
 @pytest.mark.parametrize(("uid", "came"), [("uid-named", "named"), ("uid-of-one-that-is-gone", None)])
