@@ -175,8 +175,8 @@ def test_goal_names_a_node_with_more_pods_of_a_budget_than_may_leave_at_once() -
     assert goal.sentence.startswith(
         "2 nodes in use → 2 with 0 evictions; proven best for PodDisruptionBudget default/guard (2 disruptions now);"
         " the rest needs at least 3 more evictions;"
-        " PodDisruptionBudget default/guard (2 disruptions now) counts 3 pods on node a together and lets 2 leave in a"
-        " run"
+        " node a has 3 pods that PodDisruptionBudget default/guard (2 disruptions now) counts together: 2 may leave in"
+        " a run"
     )
 
 

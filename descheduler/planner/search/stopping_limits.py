@@ -107,8 +107,8 @@ def _too_many(problem: Problem, rule: MoveLimit, nodes: Sequence[str]) -> Iterat
         counts = np.bincount(problem.assignment[placed & (rule.group == group)], minlength=problem.num_nodes)
         for node in np.flatnonzero((counts > most) & ~stays).tolist():
             if rule.names and rule.names[group] and nodes[node]:
-                pods = f"{rule.names[group]} counts {counted(int(counts[node]), 'pod')} on node {nodes[node]} together"
-                yield f"{pods} and lets {most:,} leave in a run"
+                pods = f"{counted(int(counts[node]), 'pod')} that {rule.names[group]} counts together"
+                yield f"node {nodes[node]} has {pods}: {most:,} may leave in a run"
 
 
 def _shown(names: Sequence[str]) -> Sequence[str]:
