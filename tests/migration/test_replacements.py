@@ -137,6 +137,17 @@ def test_one_that_used_a_reservation_that_is_gone_has_taken_the_room() -> None:
     assert seen(held_by("mine", on="n2")) == (RoomState.TAKEN, "a")
 
 
+def test_reservation_of_a_user_says_by_its_owner_whose_replacement_it_is_for() -> None:
+    owner = {"controller": {"kind": "ReplicaSet", "name": "rs", "uid": OWNER}}
+    cluster = cluster_of(held_by("mine", on="n2"), {**MINE, "spec": {"template": {}, "owners": [owner]}})
+    rooms = ReservationRooms(ObjectCalls(cluster.client()), "test")
+
+    _, replacement = rooms.look(job(node_name="n2", reservation_name="mine"), ASKED)
+
+    assert replacement is not None
+    assert replacement.name == "a"
+
+
 @pytest.mark.parametrize(("uid", "came"), [("uid-named", "named"), ("uid-of-one-that-is-gone", None)])
 def test_job_of_a_user_whose_reservation_is_gone_has_the_replacement_that_it_names(uid: str, came: str | None) -> None:
     """By name and UID: another pod may have the name by now."""

@@ -86,6 +86,15 @@ def test_replay_names_rules_that_get_worse_and_none_that_stay_broken() -> None:
     ]
 
 
+def test_replay_counts_pods_of_a_group_in_domains_alone() -> None:
+    """Pods 1 and 2 are of no group, and node 2 is in no domain."""
+    rule = AtMost(np.array([0, -1, -1, 0]), np.array([0, 1, -1]), np.array([1]))
+    problem = make_problem([[1]] * 4, [[9]] * 3, [0, 0, 0, 1], rules=[rule])
+    wave = [Reassignment(1, 0, 1), Reassignment(2, 0, 1), Reassignment(0, 0, 2), Reassignment(3, 1, 2)]
+
+    assert replay(problem, [wave], np.array([2, 1, 1, 2])) == []
+
+
 def test_a_move_waits_that_would_take_the_room_that_a_circle_of_others_needs() -> None:
     """Pod 0 fits node 2 at once, but then pod 1 does not, which has to make way for pod 2."""
     problem = make_problem(need=[[2], [2], [4]], capacity=[[2], [4], [6]], assignment=[0, 1, 2])
