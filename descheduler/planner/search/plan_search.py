@@ -175,6 +175,8 @@ class PlanSearch:
             cluster,
             chooses_nodes=self._args.choose_nodes,
             closed=self.closed,
+            # Groups whose gain is too small for what they disrupt are left out one by one.
+            tries_whole=self._args.choose_nodes and not self._args.min_gain_per_disruption,
             most=self._args.max_evictions,
             plan_further=self._plan_further,
             is_disposable=self._is_disposable,

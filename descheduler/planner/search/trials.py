@@ -78,9 +78,10 @@ class Trial(NamedTuple):
 class Trials:
     """Tries plans over `cluster` out.
 
-    The scheduler chooses the nodes of replacements, or with `chooses_nodes` the plan; none of them is `closed`. No more
-    than `most` pods leave in the name of the plugin. `plan_further` has one more plan for what is left as things are
-    booked on trial, if there is any.
+    The scheduler chooses the nodes of replacements, or with `chooses_nodes` the plan; none of them is `closed`. With
+    `tries_whole` the moves of a plan are first asked for as one group, in the plan's own order: a group may need room,
+    or a place in a topology spread, that another one leaves midway. No more than `most` pods leave in the name of the
+    plugin. `plan_further` has one more plan for what is left as things are booked on trial, if there is any.
     """
 
     def __init__(
@@ -91,6 +92,7 @@ class Trials:
         *,
         chooses_nodes: bool,
         closed: ClosedNodes,
+        tries_whole: bool = False,
         most: int | None = None,
         plan_further: Callable[[PlannedTargets], PlanOver | None] = lambda targets: None,
         is_disposable: Callable[[Pod], bool] = lambda pod: False,
@@ -99,6 +101,7 @@ class Trials:
         self._evictor = evictor
         self._cluster = cluster
         self._chooses_nodes = chooses_nodes
+        self._tries_whole = tries_whole
         self._plan_further = plan_further
         self._closed = closed
         self.asking = Asking(objective, evictor, cluster, most, is_disposable, closed)
@@ -125,6 +128,10 @@ class Trials:
         is_in_bundles, zones = self._objective.is_in_bundles, self._by_zone(groups)
         if is_in_bundles and not self._objective.is_tried_in_orders and len(zones) < 2:
             return self._tried_in_order(plan, groups)
+        if self._tries_whole and not is_in_bundles and len(groups) > 1:
+            trial = self._tried_in_order(plan, [MovesTogether(plan.moves, self._cluster, self._rooms(plan.moves))])
+            if self._is_as_planned(trial):
+                return trial
         parts: Sequence[_Part] = zones if len(zones) > 1 else [[group] for group in groups]
         order: Sequence[_Part] = (
             parts if is_in_bundles else sorted(parts, key=lambda part: max(map(self._size, part)), reverse=True)
