@@ -8,6 +8,7 @@ import pytest
 from descheduler.optimizer import Limits, MakeRoom, make_problem, solve
 from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.limits import Budget
+from descheduler.optimizer.objectives.make_room.greedy import make_room_for
 from tests.bench.planner.make_room import land_greedily
 from tests.worlds.arrays import make_crowded_world, make_stranded_world
 
@@ -64,3 +65,19 @@ def test_moves_that_wait_for_each_other_do_not_cost_all_the_rest() -> None:
     plan = solve(problem, MakeRoom(), Limits(work=0.5))
 
     assert plan.value_before[0] - plan.value[0] >= land_greedily(problem)[0]
+
+
+@pytest.mark.parametrize(
+    ("size", "is_placed"),
+    [
+        pytest.param(2, True, id="it fits as it is"),
+        pytest.param(4, True, id="a move makes room"),
+        pytest.param(6, False, id="no node is large enough"),
+    ],
+)
+def test_the_greedy_tells_whether_a_pending_pod_has_a_node(size: int, is_placed: bool) -> None:
+    """Node 0 has 3 of 5 free, and its pod may move to node 1."""
+    placement = Arrangement(make_problem(need=[[2], [size]], capacity=[[5], [2]], assignment=[0, -1]))
+
+    assert make_room_for(placement, 1) is is_placed
+    assert (placement.at[1] >= 0) == is_placed
