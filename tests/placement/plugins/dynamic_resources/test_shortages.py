@@ -35,3 +35,16 @@ def test_share_that_is_charged_again_lacks_counters() -> None:
 
     lacks = "1 device: 1 needs more of shared counters than is left"
     assert sentences == [f"resource claim c, request r (count: 1): {lacks}"]
+
+
+def test_selector_that_a_device_fails_is_counted_among_those_of_its_own_place() -> None:
+    """The class has two selectors and the request two: the second of either is the one that fails."""
+
+    def sentences(of_class: str, of_request: str) -> list[str]:
+        world = node_object("a"), device_class("gpu", "true", of_class), slice_of("a", device("x"))
+        scheduler = scheduler_of(*world, claim("c", request("r", "true", of_request)))
+        return [*on_nodes(evaluate(scheduler, claiming("new", "c"))).why_not(0)]
+
+    said = "resource claim c, request r (count: 1): 1 device: 1 fails"
+    assert sentences("true", "1 > 2") == [f"{said} selector 2 (1 > 2)"]
+    assert sentences("1 > 2", "true") == [f"{said} selector 2 of DeviceClass gpu (1 > 2)"]
