@@ -184,3 +184,16 @@ def test_what_was_booked_before_may_have_any_node_of_equal_score(cpu_of_a: str, 
     prover.book(first)
 
     assert [pod.name for pod in prover.unproven([web], [web])] == expected
+
+
+@pytest.mark.parametrize(
+    ("cpu", "left"),
+    [pytest.param("2", ["p"], id="it fits the room that is left"), pytest.param("3", [], id="it fits nowhere")],
+)
+def test_a_pending_pod_may_take_the_room_that_the_pod_leaves(cpu: str, left: list[str]) -> None:
+    leaving_pod, waiting = make_pod("p", node="a", cpu="2"), make_pod("waiting", node="", cpu=cpu)
+    snapshot = make_snapshot([make_node("a", cpu="2")], [leaving_pod, waiting])
+
+    found = LandingProver(snapshot).unproven([leaving_pod], [leaving_pod])
+
+    assert [pod.name for pod in found] == left
