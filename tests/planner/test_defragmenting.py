@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
+from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
+from descheduler.model.verdict import Reason
+from descheduler.optimizer.order.waves import Reassignment
 from descheduler.placement.landings.openings import Openings
 from descheduler.placement.prover import LandingProver
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.goals import Goal, Level
 from descheduler.planner.args import MigrationPlannerArgs, PlannerObjective, validate_args
 from descheduler.planner.objective_args import ReduceFragmentationArgs
+from descheduler.planner.objectives.reduce_fragmentation import ReduceFragmentationObjective
 from descheduler.planner.problem.pod_sizes import sizes_of
 from tests.builders import Object, make_node, make_pod, make_snapshot
 from tests.strategies.runs import evicted, run_plugin
@@ -219,3 +224,26 @@ def test_nothing_is_evicted_where_a_pending_pod_would_take_what_is_freed() -> No
 
     assert evicted(decisions) == []
     assert goal_of(decisions).levels[0].after == goal_of(decisions).levels[0].before
+
+
+@pytest.mark.parametrize(
+    ("num_moves", "pods"),
+    [
+        pytest.param(1, "replacement pod", id="one pod"),
+        pytest.param(2, "replacement pods", id="several pods"),
+    ],
+)
+def test_moves_after_which_as_much_is_stranded_are_refused_in_words_for_one_pod_or_several(
+    num_moves: int, pods: str
+) -> None:
+    """Each of the two nodes has 6 of 8 GPUs free, and pods request 2 or 8; nothing has moved yet."""
+    nodes = [node(name) for name in "ab"]
+    snapshot = make_snapshot(nodes, [pod("p", 2, "a"), pod("q", 2, "b"), pod("large", 8, "")])
+    prover = LandingProver(snapshot)
+    handle = SimpleNamespace(view=SimpleNamespace(snapshot=snapshot), evictor=SimpleNamespace(prover=lambda: prover))
+    objective = ReduceFragmentationObjective(ReduceFragmentationArgs(GPU), cast("StrategyHandle", handle), nodes)
+
+    verdict = objective.gain_of([Reassignment(0, 0, 1), Reassignment(1, 1, 0)][:num_moves])()
+
+    assert verdict.reason is Reason.NO_GAIN
+    assert verdict.message.startswith(f"no larger slots of {GPU} are left where the {pods} would be scheduled; ")
