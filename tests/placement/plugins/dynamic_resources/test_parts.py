@@ -24,7 +24,7 @@ from tests.placement.plugins.dynamic_resources.worlds import (
 
 def node_with_devices() -> list[Object]:
     """Two GPUs, which are the parts 0 and 1, and a card in two halves, the part 2."""
-    half = {"consumesCounters": [{"counterSet": "card", "counters": {"parts": {"value": "1"}}}]}
+    half: Object = {"consumesCounters": [{"counterSet": "card", "counters": {"parts": {"value": "1"}}}]}
     counters = [{"name": "card", "counters": {"parts": {"value": "2"}}}]
     devices = [device("gpu-0"), device("gpu-1"), device("half-0", **half), device("half-1", **half)]
     pieces = [slice_of("a", *devices), slice_of("a", name="counters", sharedCounters=counters)]
