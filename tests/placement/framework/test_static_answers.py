@@ -55,7 +55,7 @@ def test_classes_of_which_the_same_is_said_share_one_column() -> None:
 
 
 def test_classes_refused_on_the_same_nodes_for_other_reasons_keep_their_own_columns() -> None:
-    """The columns differ in every cell, but not in how many nodes they refuse nor in where they are largest and least."""
+    """The columns differ in every cell, but refuse as many nodes and are largest and least at the same ones."""
     first, second = columns(first=[1, 2], second=[4, 8])
 
     assert (first.tolist(), second.tolist()) == ([1, 2], [4, 8])
