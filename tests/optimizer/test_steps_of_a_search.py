@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from descheduler.optimizer import BalanceUtilization, Limits, Problem, make_problem, search
+from descheduler.optimizer import BalanceUtilization, Limits, Problem, Ties, make_problem, search
 from descheduler.optimizer.cp_sat.solve import Solved, solve_neighbourhood
 from descheduler.optimizer.search import Search, SearchTask
 
@@ -26,12 +26,11 @@ class _Calls:
             return Solved((), was_closed=False, work=self._work)
         return solve_neighbourhood(*arguments, work_limit=work_limit, seed=seed, **others)
 
-    def of_search(self, limits: Limits) -> list[tuple[float, int]]:
+    def of_search(self, limits: Limits, ties: Ties | None = None) -> list[tuple[float, int]]:
         """Those of one search."""
         self.made = []
-        searching = Search(
-            SearchTask(_only_a_swap_helps(), BalanceUtilization(ceiling=np.array([[7], [6]])), limits, seed=0)
-        )
+        balance = BalanceUtilization(ceiling=np.array([[7], [6]]))
+        searching = Search(SearchTask(_only_a_swap_helps(), balance, limits, seed=0, ties=ties))
         searching.start()
         searching.improve(searching.budget)
         return self.made
@@ -54,6 +53,13 @@ def test_a_call_gets_a_small_share_of_what_was_done_but_never_too_little_nor_too
     assert limits[0] == 0.1
     assert limits[2] == pytest.approx(0.03 * 10, abs=0.01)
     assert limits[-1] == 1.0
+
+
+def test_a_search_does_not_end_early_while_a_node_is_over_its_ceiling(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However few moves the plan has, and however little they cost."""
+    calls, limits = _Calls(monkeypatch, work=0.5), Limits(work=40.0)
+
+    assert calls.of_search(limits, Ties(moves=5, cost=100)) == calls.of_search(limits)
 
 
 def test_a_small_problem_is_solved_at_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from descheduler.optimizer import BalanceUtilization, Limits, MaxSkew, MoveLimit, Problem, Solution, make_problem, solve
 
@@ -123,9 +124,14 @@ def test_each_pod_that_no_node_has_room_for_takes_the_place_of_another_in_the_bo
     assert plan.value == plan.bound == (0, 4)
 
 
-def test_spread_counts_in_the_bound() -> None:
-    """Where one pod would leave for the one of 6, zone 0 would have two of its group and zone 1 none."""
-    spread = MaxSkew(np.array([0, -1, -1, 0, -1, -1]), np.array([2, 0, 1, -1]), np.array([1]), np.ones((1, 3), bool))
+@pytest.mark.parametrize("num_zones", [3, pytest.param(20, id="most zones that the bound looks at")])
+def test_spread_counts_in_the_bound(num_zones: int) -> None:
+    """Where one pod would leave for the one of 6, zone 0 would have two of its group and zone 1 none.
+
+    Zones from the fourth on have no nodes.
+    """
+    there = np.arange(num_zones).reshape(1, -1) < 3
+    spread = MaxSkew(np.array([0, -1, -1, 0, -1, -1]), np.array([2, 0, 1, -1]), np.array([1]), there)
     problem = make_problem(
         [[6], [3], [5], [1], [3], [3]],
         [[10], [10], [10], [20]],

@@ -29,6 +29,15 @@ def test_budget_that_allows_more_than_a_wave_takes_is_no_risk() -> None:
     assert not [risk for risk in risks if "disruptions left" in risk]
 
 
+def test_single_replicas_alone_are_named_as_such() -> None:
+    single = make_pod("one-1", owners=["ReplicaSet/one"])
+    pair = [make_pod(f"two-{i}", owners=["ReplicaSet/two"]) for i in range(2)]
+
+    risks = review_of(make_test_plan([single, *pair])).risks
+
+    assert "1 workload with a single replica: default/one" in risks
+
+
 @pytest.mark.parametrize(
     ("source", "flags"),
     [
