@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import floor, gcd
 from typing import TYPE_CHECKING
 
@@ -26,7 +26,9 @@ class IntegerProgram:
         self._choices: list[cp_model.IntVar] = []
         self._work_left, self._least_work = work, _LEAST_SHARE * work
         self.taken: tuple[int, ...] = ()
-        """How much of each choice is taken by the best choices that were found last; empty before any were."""
+        """How much of each choice is taken by the best choices that are known; empty before any are."""
+        self._are_allowed = False
+        """Whether `taken` keeps all limits."""
 
     def choose(self, most: int = 1) -> int:
         """One more choice, of 0 to `most`."""
@@ -35,6 +37,7 @@ class IntegerProgram:
 
     def limit(self, amounts: Mapping[int, int], most: int) -> None:
         """The amounts of the choices that are taken stay within `most` together. Amounts may be negative."""
+        self._are_allowed = self._are_allowed and _gained(amounts, self.taken) <= most
         step = gcd(*amounts.values()) or 1
         self._model.add(self._sum({index: amount // step for index, amount in amounts.items()}) <= most // step)
 
@@ -55,8 +58,14 @@ class IntegerProgram:
         if status == cp_model.INFEASIBLE:
             return None
         if status in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-            self.taken = tuple(solver.value(choice) for choice in self._choices)
+            found = tuple(solver.value(choice) for choice in self._choices)
+            if not self._are_allowed or _gained(gains, found) > _gained(gains, self.taken):
+                self.taken, self._are_allowed = found, True
         return floor(solver.best_objective_bound + 1e-6)
 
     def _sum(self, amounts: Mapping[int, int]) -> cp_model.LinearExprT:
         return sum(amount * self._choices[index] for index, amount in amounts.items())
+
+
+def _gained(amounts: Mapping[int, int], taken: Sequence[int]) -> int:
+    return sum(amount * taken[index] for index, amount in amounts.items())

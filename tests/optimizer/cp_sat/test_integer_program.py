@@ -1,0 +1,28 @@
+"""The choices that a program of whole numbers keeps from one bound to the next."""
+
+from __future__ import annotations
+
+from descheduler.optimizer.cp_sat.integer_program import IntegerProgram
+
+
+def test_choices_are_kept_that_are_as_good_for_the_next_bound() -> None:
+    program = IntegerProgram(work=1.0)
+    few, many = program.choose(5), program.choose(5)
+    program.limit({few: -1, many: -1}, -4)
+
+    assert program.most_gained({few: -1}) == 0
+    assert program.taken[few] == 0
+    kept = program.taken
+
+    assert program.most_gained({few: -1, many: 0}) == 0
+    assert program.taken == kept
+
+
+def test_choices_are_given_up_that_a_later_limit_forbids() -> None:
+    program = IntegerProgram(work=1.0)
+    number = program.choose(5)
+    assert (program.most_gained({number: 1}), program.taken) == (5, (5,))
+
+    program.limit({number: 1}, 3)
+
+    assert (program.most_gained({number: 1}), program.taken) == (3, (3,))
