@@ -21,11 +21,15 @@ def with_kept_domains(problem: Problem) -> Problem:
     rows, number = list(problem.allowed), dict[bytes, int]()
     pod_class = problem.pod_class.copy()
     for rule in [rule for rule in problem.rules if isinstance(rule, MaxSkew)]:
+        known: dict[tuple[int, int], int] = {}
         for pod in np.flatnonzero(_stays(problem, rule)).tolist():
-            row = rows[pod_class[pod]] & (rule.domain == rule.domain[problem.assignment[pod]])
-            pod_class[pod] = number.setdefault(row.tobytes(), len(rows))
-            if pod_class[pod] == len(rows):
-                rows.append(row)
+            key = int(pod_class[pod]), int(rule.domain[problem.assignment[pod]])
+            if key not in known:  # most pods are like another one, and rows are as long as there are nodes
+                row = rows[key[0]] & (rule.domain == key[1])
+                known[key] = number.setdefault(row.tobytes(), len(rows))
+                if known[key] == len(rows):
+                    rows.append(row)
+            pod_class[pod] = known[key]
     return dataclasses.replace(problem, pod_class=pod_class, allowed=np.array(rows)) if number else problem
 
 

@@ -139,4 +139,4 @@ def test_a_node_that_even_all_of_its_pods_do_not_help_is_named() -> None:
     """The system takes 7 of its cores."""
     decisions = run(server({"a": "8", "b": "1"}, used={"busy": "1", "idle": "0"}), pods())
 
-    assert "node a stays over its target even without all of its pods" in sentence_of(decisions)
+    assert "node a stays over its target even if all of its pods leave" in sentence_of(decisions)

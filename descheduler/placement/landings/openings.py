@@ -187,7 +187,7 @@ class Openings:
     def holding(self, victim: Pod) -> tuple[Sequence[str], str]:
         """The nodes that take a pod like the replacement of `victim` while that is still there, and why others do not.
 
-        None, where the replacement comes back to its node or nowhere.
+        Neither nodes nor a reason where the replacement comes back to its node or nowhere.
         """
         unplaced = self._candidates.candidate(victim, {}).unplaced
         if unplaced is None or unplaced.own_node:

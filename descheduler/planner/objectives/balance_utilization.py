@@ -173,7 +173,7 @@ class BalanceUtilizationObjective(ClusterObjective):
         movable = [pod for pod in pods if id(pod) not in kept]
         excess, need = self._excess_and_needs(name, movable)
         if (need.sum(axis=0) < excess).any():
-            return f"node {name} {self.left_text} even without all of its pods"
+            return f"node {name} {self.left_text} even if all of its pods leave"
         pod = movable[int((need / excess).max(axis=1).argmax())]
         with self._evictor.what_if():
             verdict = self._evictor.request(pod)

@@ -115,8 +115,8 @@ class LeavingNodes:
         nodes, why_not = self._evictor.prover().openings().holding(pod)
         found = [node for node in nodes if node != pod.node_name and not self._closed.why(node)]
         if not found:
-            message = f"on no other node can room be held for its replacement pod while the pod runs: {why_not}"
-            self._note(depth, pod, refuse(Reason.NO_LANDING, message))
+            message = "on no other node can room be held for its replacement pod while the pod runs"
+            self._note(depth, pod, refuse(Reason.NO_LANDING, ": ".join(filter(None, (message, why_not)))))
         return found
 
     def _note(self, depth: int, pod: Pod, verdict: Verdict) -> None:
