@@ -160,10 +160,10 @@ def why_worse(case: str, plan: Planned) -> str:
     return f"the search ended by {ended_by}" if ended_by else DEFICIT
 
 
-def _compare(case: str, num_worlds: int, *, chooses: bool) -> int:
+def _compare(case: str, seeds: range, *, chooses: bool) -> int:
     """Prints how many plans are equal to the best, and why others are not; the number of those that have a fault."""
     counts, num_faults = Counter[str](), 0
-    for seed in range(num_worlds):
+    for seed in seeds:
         plan = planned(case, world_of(case, seed), chooses=chooses)
         optimum = best(case, plan.world)
         if fault := fault_of(case, plan):
@@ -181,11 +181,13 @@ def _compare(case: str, num_worlds: int, *, chooses: bool) -> int:
 def _main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--objective", choices=sorted(OBJECTIVES))
-    parser.add_argument("--worlds", type=int, default=200)
+    parser.add_argument("--worlds", type=int, default=200, help="how many (default: 200)")
+    parser.add_argument("--first", type=int, default=0, help="the seed of the first (default: 0)")
     parser.add_argument("--scheduler-chooses", action="store_true", help="the nodes of replacements, not the plan")
     options = parser.parse_args()
     cases = [options.objective] if options.objective else sorted(OBJECTIVES)
-    return 1 if sum(_compare(case, options.worlds, chooses=not options.scheduler_chooses) for case in cases) else 0
+    seeds = range(options.first, options.first + options.worlds)
+    return 1 if sum(_compare(case, seeds, chooses=not options.scheduler_chooses) for case in cases) else 0
 
 
 if __name__ == "__main__":
