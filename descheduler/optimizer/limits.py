@@ -100,6 +100,11 @@ class Budget:
         return float("inf") if self._limits.seconds is None else self._limits.seconds - self.seconds
 
     @property
+    def work_left(self) -> float:
+        """Infinity where only seconds are limited."""
+        return float("inf") if self._limits.work is None else max(self._limits.work - self.spent, 0.0)
+
+    @property
     def progress(self) -> float:
         """0 at the start to 1 when the search has to end, by whichever limit is nearer."""
         by_time = self.seconds / self._limits.seconds if self._limits.seconds else 0.0
@@ -113,10 +118,7 @@ class Budget:
         whole: it may take longer then, so that equal input gives equal plans.
         """
         work = self._limits.work
-        return Limits(
-            self._seconds_of_part(ratio),
-            None if work is None else max(min(ratio * work, work - self.spent), 0.0),
-        )
+        return Limits(self._seconds_of_part(ratio), None if work is None else min(ratio * work, self.work_left))
 
     def stretch(self, length: float) -> Limits:
         """So much more work, or so many seconds where only these are limited, as far as that is left.
@@ -125,7 +127,7 @@ class Budget:
         """
         seconds = None if self._limits.seconds is None else max(_MOST_OF_REST * self.seconds_left, 0.0)
         if self._limits.work is not None:
-            return Limits(seconds, max(min(length, self._limits.work - self.spent), 0.0))
+            return Limits(seconds, max(min(length, self.work_left), 0.0))
         return Limits(length if seconds is None else min(length, seconds))
 
     def _seconds_of_part(self, ratio: float) -> float | None:

@@ -27,6 +27,8 @@ _SMALLEST, _FIRST, _LARGEST = 12, 80, 400
 """Pods of a neighbourhood."""
 _MOST_AT_ONCE = 1000
 """Pairs of a pod and a node up to which the whole problem is one neighbourhood."""
+_SHARE_OF_WHOLE, _MOST_ON_WHOLE = 0.5, 20.0
+"""Limit of a call for the whole problem: this share of the work that was done until then, and this much at most."""
 _SHARE_OF_TIES = 0.05
 """Of the limits, for a cheaper one of the plans that differ by ties alone."""
 
@@ -151,7 +153,7 @@ class Search:
             neighbourhood = self._objective.neighbourhood(self._placement, self._rng, self._num_pods)
             if neighbourhood is None:
                 return
-            self._solve(neighbourhood, budget)
+            self._adapt(self._solve(neighbourhood, budget, self._work_of_call))
             if self._is_whole_closed(budget):
                 return
 
@@ -166,12 +168,21 @@ class Search:
         self._offer()
 
     def _is_whole_closed(self, budget: Budget) -> bool:
-        """Whether all of a small problem is solved at once; tried again when a call may take twice as long."""
-        if budget.is_over or self._work_of_call < 2 * self._work_on_whole:
+        """Whether all of a small problem is solved at once; tried again when a call may take twice as long.
+
+        Without relaxations the solver proves less, but in the same time it often finds what it finds with them much
+        later, so that each try is made with and without.
+        """
+        work = min(max(_SHARE_OF_WHOLE * self.budget.spent, _LEAST_WORK), _MOST_ON_WHOLE, budget.work_left)
+        if budget.is_over or work < 2 * self._work_on_whole:
             return False
-        self._work_on_whole = self._work_of_call
+        self._work_on_whole = work
         whole = self._whole_problem()
-        self.is_closed = whole is not None and self._solve(whole, budget).was_closed
+        if whole is None:
+            return False
+        for relaxes in (True, False):
+            if not (self.is_closed or budget.is_over):
+                self.is_closed = self._solve(whole, budget, work, relaxes=relaxes).was_closed
         return self.is_closed
 
     @property
@@ -216,20 +227,22 @@ class Search:
             return None
         return Neighbourhood(np.arange(problem.num_nodes), pods)
 
-    def _solve(self, neighbourhood: Neighbourhood, budget: Budget) -> Solved:
+    def _solve(
+        self, neighbourhood: Neighbourhood, budget: Budget, work_limit: float, *, relaxes: bool = True
+    ) -> Solved:
         solved = solve_neighbourhood(
             self._objective,
             self._placement,
             neighbourhood,
-            work_limit=self._work_of_call,
+            work_limit=work_limit,
             seconds_limit=budget.seconds_left,
             seed=int(self._rng.integers(1 << 30)),
+            relaxes=relaxes,
         )
         # Building a model takes time too, which its size tells.
         work = solved.work + 0.01 + 5e-4 * len(neighbourhood.pods)
         budget.spend(work)
         self._work_solved += work
-        self._adapt(solved)
         for pod, node in solved.changes:
             self._placement.move(pod, node)
         self._offer()

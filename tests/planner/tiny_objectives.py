@@ -158,7 +158,7 @@ def _two_zones(world: TinyWorld) -> Iterable[tuple[str, str]]:
 
 def _state_fragments(states: FinalStates) -> Term:
     world = states.world
-    return sum(
+    stranded = sum(
         states.tabled(
             (states.load(node), states.gpus(node)),
             (CAPACITY, NUM_GPUS),
@@ -166,6 +166,10 @@ def _state_fragments(states: FinalStates) -> Term:
         )
         for node in world.prices
     )
+    # Nodes that were one would strand no more. The solver does not see that, and proves little without it.
+    totals = sum(pod.need for pod in world.pods if pod.node), sum(pod.gpus for pod in world.pods if pod.node)
+    states.model.add(stranded >= _stranded(world, *totals, num_nodes=len(world.prices)))
+    return stranded
 
 
 def _fragments(world: TinyWorld, final: Mapping[str, str]) -> int:
@@ -175,10 +179,10 @@ def _fragments(world: TinyWorld, final: Mapping[str, str]) -> int:
     return sum(_stranded(world, load(world, final, node), gpus[node]) for node in world.prices)
 
 
-def _stranded(world: TinyWorld, cpus: int, gpus: int) -> int:
+def _stranded(world: TinyWorld, cpus: int, gpus: int, num_nodes: int = 1) -> int:
     """GPUs that are left on a node with so many CPUs and GPUs in use, once it is filled with pods of one size, summed
-    over all pods that request GPUs. Pods of a size count with the median of their CPUs."""
-    free_cpus, free_gpus, stranded = CAPACITY - cpus, NUM_GPUS - gpus, 0
+    over all pods that request GPUs. Pods of a size count with the median of their CPUs. Some nodes count as one."""
+    free_cpus, free_gpus, stranded = CAPACITY * num_nodes - cpus, NUM_GPUS * num_nodes - gpus, 0
     for size, number in Counter(pod.gpus for pod in world.pods if pod.gpus).items():
         median = median_high(pod.need for pod in world.pods if pod.gpus == size)
         stranded += number * (free_gpus - size * min(free_gpus // size, free_cpus // median))

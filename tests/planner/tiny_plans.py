@@ -27,6 +27,8 @@ from tests.planner.tiny_objectives import OBJECTIVES, load
 from tests.planner.tiny_states import FinalStates, Term
 from tests.planner.tiny_worlds import CAPACITY, NUM_GPUS, TinyWorld, make_tiny_world
 
+_NUM_WORKERS = 8
+"""Of the exact model: each searches in a way of its own, and together they prove more, on any number of cores."""
 DEFICIT = "a better plan is possible"
 _PLACED = re.compile(r"default/(\S+) onto (\S+?)[,)]")
 """Where pods can be scheduled, in the sentence of a goal."""
@@ -95,7 +97,7 @@ def _least(state: Callable[[FinalStates], Term], world: TinyWorld, *, in_order: 
         states.in_order(in_order)
     states.model.minimize(cp_model.LinearExpr.weighted_sum([figure, evictions], [len(world.pods) + 1, 1]))
     solver = cp_model.CpSolver()
-    solver.parameters.num_workers = 1
+    solver.parameters.num_workers = _NUM_WORKERS
     assert solver.solve(states.model) == cp_model.OPTIMAL
     return Reached(*divmod(round(solver.objective_value), len(world.pods) + 1))
 

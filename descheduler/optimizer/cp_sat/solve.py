@@ -34,10 +34,12 @@ def solve_neighbourhood(
     seconds_limit: float,
     seed: int,
     in_order: bool = False,
+    relaxes: bool = True,
 ) -> Solved:
     """The best that is found until one of the limits, in units of `Limits`.
 
     in_order: of a whole problem, that to which moves lead one after the other from `placement`; see `state_order`.
+    relaxes:  the solver looks at the linear relaxation, too.
 
     One thread: two processes with a seed each find more than two threads on one model.
     """
@@ -50,6 +52,7 @@ def solve_neighbourhood(
     objective.add_to(model, placement, neighbourhood)
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = 1
+    solver.parameters.linearization_level = int(relaxes)
     # Its own handler would take Ctrl-C from the program during the solve, and leave none behind.
     solver.parameters.catch_sigint_signal = False
     solver.parameters.random_seed = seed
