@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence, Set
 from functools import partial
-from itertools import chain, groupby
+from itertools import chain, groupby, permutations
 from typing import NamedTuple
 
 import numpy as np
@@ -28,9 +28,10 @@ from descheduler.planner.search.leaving_nodes import LeavingNodes, LeavingTogeth
 
 _FEWEST_ORDERS, _MOST_ORDERS, _ASKED_IN_ALL = 8, 100, 6000
 """In how many orders a plan is tried out, as many as ask for that many groups in all."""
+_MOST_IN_ALL_ORDERS = 5
+"""So many parts have few enough orders that none is tried twice."""
 _WORK_OF_ASKING = 3e-3
 """What one question is worth of a search's work."""
-
 
 _Part = Sequence[MovesTogether]
 """What keeps together where a plan is tried in other orders: one group, or all of a zone."""
@@ -145,7 +146,9 @@ class Trials:
             tries.append(trial)
             if self._is_as_planned(trial) or budget.is_over:
                 break
-            order = sorted(order, key=partial(_is_granted, trial.refused)) if leads_on else next(others)
+            if (following := _refused_first(order, trial) if leads_on else next(others, None)) is None:
+                break
+            order = following
         return min(tries, key=lambda trial: (trial.figure, trial.cost, len(trial.refused)))
 
     def _by_zone(self, groups: Sequence[MovesTogether]) -> list[list[MovesTogether]]:
@@ -301,15 +304,24 @@ class Trials:
 
 
 def _orders(parts: Sequence[_Part]) -> Iterator[Sequence[_Part]]:
-    """The given one, and random ones without end, the same in each run."""
+    """The given one, and others at random, the same in each run: each order once where there are few, else no end."""
     yield parts
     rng = np.random.default_rng(len(parts))
+    if len(parts) <= _MOST_IN_ALL_ORDERS:
+        _, *others = permutations(parts)
+        yield from (others[number] for number in rng.permutation(len(others)).tolist())
+        return
     while True:
         yield [parts[place] for place in rng.permutation(len(parts))]
 
 
 def _num_orders(num_groups: int) -> int:
     return min(max(_ASKED_IN_ALL // max(num_groups, 1), _FEWEST_ORDERS), _MOST_ORDERS)
+
+
+def _refused_first(order: Sequence[_Part], trial: Trial) -> Sequence[_Part]:
+    """`order` with the parts first of which something was refused."""
+    return sorted(order, key=partial(_is_granted, trial.refused))
 
 
 def _is_granted(refused: Mapping[PodIdentity, str], part: _Part) -> bool:
