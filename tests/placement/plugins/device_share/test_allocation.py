@@ -268,7 +268,9 @@ def test_templates_that_are_not_known_leave_the_pod_undecided() -> None:
     [
         pytest.param({}, "100", [0], id="a whole one"),
         pytest.param({"allocateStrategy": "ApplyForAll"}, "100", [0, 1, 2], id="all of them whole"),
-        pytest.param({"allocateStrategy": "ApplyForAll"}, "200", [0, 1], id="200 are two whole ones, whatever the hint"),
+        pytest.param(
+            {"allocateStrategy": "ApplyForAll"}, "200", [0, 1], id="200 are two whole ones, whatever the hint"
+        ),
         pytest.param({"allocateStrategy": "RequestsAsCount"}, "3", [0, 1, 2], id="as many as there are"),
         pytest.param({"allocateStrategy": "RequestsAsCount"}, "4", "Insufficient rdma devices", id="one too many"),
         pytest.param(

@@ -66,7 +66,9 @@ def test_pod_has_the_gpus_that_its_annotation_names_once_it_is_bound() -> None:
 
 
 def test_most_memory_is_that_of_the_largest_gpu_of_the_nodes_asked_about() -> None:
-    devices = [device_object(name, gpu(0, memory=size), gpu(1, memory="1")) for name, size in (("a", "24"), ("b", "80"))]
+    devices = [
+        device_object(name, gpu(0, memory=size), gpu(1, memory="1")) for name, size in (("a", "24"), ("b", "80"))
+    ]
     parts = parts_of(*devices, nodes="abc")
 
     assert [parts.most_memory(nodes) for nodes in ([0], [0, 1], [2], [])] == [24, 80, 0, 0]
