@@ -240,9 +240,9 @@ def test_share_of_a_card_is_its_largest_of_any_counter_rounded_up() -> None:
     found = [needed(world, request("r", only(kind)))[0] for kind in "xyz"]
 
     assert found == [PartNeed(1, percent, percent) for percent in (50, 100, 100)]
-    assert needed([node_object("a"), *card("a", sliced("x", "x", memory="1"), memory="3")], request("r"))[0] == PartNeed(
-        1, 34, 34
-    )
+    assert needed([node_object("a"), *card("a", sliced("x", "x", memory="1"), memory="3")], request("r"))[
+        0
+    ] == PartNeed(1, 34, 34)
 
 
 def test_state_of_a_node_is_one_object_until_it_changes() -> None:
