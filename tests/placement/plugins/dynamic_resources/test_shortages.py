@@ -135,6 +135,6 @@ def test_pool_that_cannot_be_used_is_named() -> None:
     scheduler = scheduler_of(node_object("a"), device_class(), piece, claim("c", request("r")))
 
     assert [*on_nodes(evaluate(scheduler, claiming("new", "c"))).why_not(0)] == [
-        "pool a is incomplete: its driver has not published all ResourceSlices of it",
+        f"pool {GPU}/a is incomplete: its driver has not published all ResourceSlices of it",
         "resource claim c, request r (count: 1): the node has no devices",
     ]
