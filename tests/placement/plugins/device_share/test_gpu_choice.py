@@ -165,6 +165,7 @@ def partitions(*groups: Sequence[int], **facts: object) -> Object:
             [0, 1, 2, 3],
             id="smaller partitions do not count",
         ),
+        pytest.param(partitions([1, 2], [0, 1], [2, 3]), [], 2, [0, 1], id="beside another pair"),
         pytest.param(partitions([0, 1], [1, 2]), [0], 2, [1, 2], id="none that touches a GPU in use"),
         pytest.param(partitions([0, 12], [1, 2]), [], 2, [1, 2], id="none with a GPU that is missing"),
     ],

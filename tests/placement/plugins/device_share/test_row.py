@@ -7,12 +7,13 @@ import pytest
 from descheduler.placement.framework.node_parts import FreePart, PartNeed
 from descheduler.placement.framework.refused_node import RefusedNode
 from descheduler.placement.framework.scheduler import Scheduler
-from descheduler.placement.plugins.device_share.row import GpuParts, explain_devices
+from descheduler.placement.plugins.device_share.row import ROW, GpuParts, explain_devices
 from tests.builders import Object, node_object
 from tests.placement.plugins.device_share.worlds import (
     CORE,
     MEMORY,
     RATIO,
+    configured,
     decoded,
     device_object,
     gpu,
@@ -164,3 +165,11 @@ def test_explanation_of_other_obstacles_does_not_speak_of_partitions() -> None:
     found = said(scheduler, gpu_pod("new", {"nvidia.com/gpu": "2"}))
 
     assert len(found) == 1
+
+
+@pytest.mark.parametrize(("strategy", "prefers_idle"), [("LeastAllocated", True), ("MostAllocated", False)])
+def test_strategy_says_which_gpus_are_preferred(strategy: str, prefers_idle: bool) -> None:
+    (profile,) = configured({"scoringStrategy": {"type": strategy}}).profiles
+    assert ROW.prefers is not None
+
+    assert ROW.prefers(profile).prefers_idle_parts is prefers_idle
