@@ -27,9 +27,7 @@ def said(pods: list[Pod], *, node: dict[str, Any] | None = None, **facts: Any) -
             {"cpu": "3700m"}, {}, {"cpu": "500m"}, "200m CPU short: requests 500m, 300m of 4 free", id="less than a CPU"
         ),
         pytest.param({"cpu": "3"}, {}, {"cpu": "2"}, "1 CPU short: requests 2, 1 of 4 free", id="whole CPUs"),
-        pytest.param(
-            {"cpu": "3500m"}, {}, {"cpu": "1"}, "0.5 CPU short: requests 1, 0.5 of 4 free", id="just one CPU"
-        ),
+        pytest.param({"cpu": "3500m"}, {}, {"cpu": "1"}, "0.5 CPU short: requests 1, 0.5 of 4 free", id="just one CPU"),
         pytest.param({"cpu": "4"}, {}, {"cpu": "4"}, "4 CPU short: requests 4, 0 of 4 free", id="the whole node"),
         pytest.param(
             {"cpu": "4"}, {}, {"cpu": "5"}, "node too small: requests 5 CPU, 4 is allocatable", id="more than the node"
@@ -69,7 +67,10 @@ def test_each_resource_that_is_short_is_told() -> None:
     ("pods", "facts", "ending"),
     [
         pytest.param(
-            [make_pod("x", cpu="3", deleted=5)], {"cpu": "2"}, "; terminating pod default/x holds 3 until gone", id="one"
+            [make_pod("x", cpu="3", deleted=5)],
+            {"cpu": "2"},
+            "; terminating pod default/x holds 3 until gone",
+            id="one",
         ),
         pytest.param(
             [make_pod("x", cpu="3", deleted=5), make_pod("y", deleted=5)],
