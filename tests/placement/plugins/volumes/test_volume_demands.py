@@ -92,9 +92,7 @@ def test_volume_without_a_zone_is_reached_everywhere_whoever_serves_it() -> None
     csi_nodes = {"a": CSINode("a", {}, frozenset({GCE}))}
     volumes = [make_volume("v", in_tree_plugin=GCE), make_volume("w", in_tree_plugin=GCE, node_affinity=on_nodes("b"))]
 
-    found = reached(
-        make_claim("one", volume="v"), make_claim("two", volume="w"), volumes=volumes, csi_nodes=csi_nodes
-    )
+    found = reached(make_claim("one", volume="v"), make_claim("two", volume="w"), volumes=volumes, csi_nodes=csi_nodes)
 
     assert found == ["b"]
 
@@ -128,7 +126,9 @@ def test_claim_that_nothing_can_be_done_about_closes_every_node(claim: Persisten
 @pytest.mark.parametrize(
     ("there", "reason"),
     [
-        pytest.param([], 'waiting for ephemeral volume controller to create the persistentvolumeclaim "new-x"', id="no"),
+        pytest.param(
+            [], 'waiting for ephemeral volume controller to create the persistentvolumeclaim "new-x"', id="no"
+        ),
         pytest.param(
             [make_claim("new-x", owner_uid="uid-y")],
             "PVC default/new-x was not created for pod default/new (pod is not owner)",
