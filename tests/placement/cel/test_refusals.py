@@ -70,7 +70,7 @@ WITHOUT_A_VALUE = [
     ("#nothing == 1", "no such key: nothing"),
     ("#model.part == 1", "no such overload: .part(string)"),
     ("{'a': 1}['b'] == 1", "no such key: b"),
-    ("{'a': 1, 'a': 2}.size() == 2", "repeated key a"),
+    ("[1, 2][#model] == 1", "no such overload: [](list, string)"),
     ("[1, 2][2] == 1", "index out of bounds: 2"),
     ("#model < 5", "no such overload: <(string, int)"),
     ("#index.startsWith('a')", "no such overload: startsWith(int, string)"),

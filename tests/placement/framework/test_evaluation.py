@@ -1,4 +1,4 @@
-"""What filters say of a pod: the nodes that are left, the reasons of the others, and how PreFilter narrows the search."""
+"""What filters say of a pod: nodes that are left, reasons of the others, and how PreFilter narrows the search."""
 
 from __future__ import annotations
 
