@@ -297,7 +297,7 @@ def cards_given(arguments: Mapping[str, bool], limits: Mapping[str, str]) -> tup
     wanting = pods("job", 1)
     wanting[0]["spec"]["containers"] += _limited([limits])
     stated = {f"deviceshare.{mode}Enable": is_on for mode, is_on in arguments.items()}
-    tiers = [["gang", plugin("deviceshare", arguments=stated)]]
+    tiers = [[plugin("gang"), plugin("deviceshare", arguments=stated)]]
     made = session(offered, group("job"), wanting, tiers=tiers)
     run_cycle(made)
     return tasks_of(made)["job-0"].status, made.devices

@@ -113,7 +113,7 @@ BINDS, BOUND, GOES, WAITS, ALLOCATED = (
 FREE = "asks for nothing"
 
 
-def job_of(*tasks: Status | str | tuple[Status, str], least: int = 1, **spec: Any) -> Job:
+def job_of(*tasks: Status | str | tuple[Status | str, str], least: int = 1, **spec: Any) -> Job:
     """A job whose tasks of 1 CPU are in these statuses, some of a role; `FREE` ones are pending without requests."""
     objects: list[Object] = []
     statuses = {}
@@ -249,7 +249,7 @@ def test_phase_at_the_end_of_a_session(job: Job, phase: str, is_unschedulable: b
     ],
 )
 def test_job_is_elastic_beyond_its_least_resources_in_all_dimensions_alone(least: Object | None, elastic: Any) -> None:
-    spec = {} if least is None else {"minResources": least}
+    spec: dict[str, Any] = {} if least is None else {"minResources": least}
 
     assert {name: amount for name, amount in job_of(RUNS, RUNS, **spec).elastic.items() if amount} == elastic
 

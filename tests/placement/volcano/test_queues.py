@@ -146,7 +146,7 @@ def test_queue_of_higher_priority_comes_first_then_that_with_the_smaller_share()
 
 def votes(name: str, least: Mapping[str, str] | None, *others: Any, **arguments: Any) -> int:
     """The vote on a job of the queue `red` that needs this."""
-    spec = {} if least is None else {"minResources": least}
+    spec: dict[str, Any] = {} if least is None else {"minResources": least}
     made, callbacks = started(name, *others, group("new", queue="red", phase="Pending", **spec), **arguments)
     assert callbacks.job_enqueueable is not None
     return callbacks.job_enqueueable(made.jobs["batch/new"])

@@ -44,7 +44,11 @@ ONE, TWO = MADE.jobs["batch/one"], MADE.jobs["batch/two"]
 
 def voting(*votes: Sequence[int]) -> Tiers:
     """Plugins that vote so on jobs, by tier."""
-    return tiers_of(*[[Callbacks(job_enqueueable=lambda job, vote=vote: vote) for vote in tier] for tier in votes])
+
+    def saying(vote: int) -> Callbacks:
+        return Callbacks(job_enqueueable=lambda job: vote)
+
+    return tiers_of(*[[saying(vote) for vote in tier] for tier in votes])
 
 
 @pytest.mark.parametrize(
@@ -137,15 +141,21 @@ def test_alike_tasks_are_in_the_order_of_their_index_and_then_of_their_age() -> 
 def test_first_tier_that_says_anything_decides_whether_a_job_starves(
     answers: list[list[bool]], is_starving: bool
 ) -> None:
-    tiers = tiers_of(*[[Callbacks(job_starving=lambda job, answer=answer: answer) for answer in t] for t in answers])
+
+    def saying(answer: bool) -> Callbacks:
+        return Callbacks(job_starving=lambda job: answer)
+
+    tiers = tiers_of(*[[saying(answer) for answer in tier] for tier in answers])
 
     assert tiers.is_starving(ONE) is is_starving
 
 
 def test_all_must_allow_and_one_is_enough_to_call_a_queue_overused() -> None:
+    def one(answer: bool) -> Callbacks:
+        return Callbacks(overused=lambda queue: answer, allocatable=lambda queue, task: answer)
+
     def saying(*answers: bool) -> Tiers:
-        made = [[Callbacks(overused=lambda queue, a=a: a, allocatable=lambda queue, task, a=a: a)] for a in answers]
-        return tiers_of(*made)
+        return tiers_of(*[[one(answer)] for answer in answers])
 
     given = MADE.queues["early"], tasks_of(MADE)["one-0"]
 
