@@ -20,7 +20,7 @@ from descheduler.placement.plugins.table import PLUGINS
 from descheduler.placement.prover import LandingProver
 from descheduler.policy.plugin_faults import Origin, WrongAnswer, collected_faults
 from tests.builders import make_node, make_pod, make_snapshot
-from tests.placement.foreign_plugins.worlds import configured
+from tests.placement.framework.foreign.worlds import configured
 
 Answers = Mapping[str, Callable[..., object]]
 

@@ -18,9 +18,9 @@ from descheduler.placement.framework.scheduling_plugin import annotations_read_b
 from descheduler.placement.schedulers.koord_scheduler import KOORD_KUBE_VERSION, MANIFEST
 from descheduler.placement.shadow.shadow_cluster import Placed
 from tests.builders import Object, make_node, make_pod, make_snapshot
-from tests.placement.foreign_plugins import node_licenses
-from tests.placement.foreign_plugins.node_licenses import LICENSE, LICENSED, LICENSES
-from tests.placement.foreign_plugins.worlds import TABLE, configured
+from tests.placement.framework.foreign import node_licenses
+from tests.placement.framework.foreign.node_licenses import LICENSE, LICENSED, LICENSES
+from tests.placement.framework.foreign.worlds import TABLE, configured
 from tests.placement.plugins.reservation.worlds import koord_pod, nodes, reservation_object
 
 _TABLE = {**TABLE, "NodeLicenses": node_licenses.ROW}

@@ -17,7 +17,7 @@ from descheduler.placement.schedulers.configured import with_profiles_for
 from descheduler.placement.schedulers.row import SchedulerRow
 from descheduler.placement.schedulers.table import SCHEDULERS
 from tests.builders import make_snapshot
-from tests.placement.foreign_plugins import gang_at_permit, last_node, named_devices, team_quota
+from tests.placement.framework.foreign import gang_at_permit, last_node, named_devices, team_quota
 
 FOREIGN: Mapping[str, SchedulingPlugin] = {
     "TeamQuota": team_quota.ROW,

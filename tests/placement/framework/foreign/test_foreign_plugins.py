@@ -18,11 +18,11 @@ from descheduler.placement.framework.scheduler import Scheduler
 from descheduler.placement.landings.landing import LandingVerdict
 from descheduler.placement.shadow.shadow_cluster import Cycle, Placed, ShadowCluster
 from tests.builders import make_node, make_pod, make_snapshot
-from tests.placement.foreign_plugins import last_node
-from tests.placement.foreign_plugins.gang_at_permit import GANG, MIN_AVAILABLE
-from tests.placement.foreign_plugins.named_devices import ALLOCATED, DEVICES, WANTED, DeviceLedger
-from tests.placement.foreign_plugins.team_quota import TEAM, QuotaLedger
-from tests.placement.foreign_plugins.worlds import TABLE, configured, prover_of
+from tests.placement.framework.foreign import last_node
+from tests.placement.framework.foreign.gang_at_permit import GANG, MIN_AVAILABLE
+from tests.placement.framework.foreign.named_devices import ALLOCATED, DEVICES, WANTED, DeviceLedger
+from tests.placement.framework.foreign.team_quota import TEAM, QuotaLedger
+from tests.placement.framework.foreign.worlds import TABLE, configured, prover_of
 
 LANDS, LANDS_IF, NO = LandingVerdict.LANDS, LandingVerdict.LANDS_IF, LandingVerdict.NO
 NODES = [
