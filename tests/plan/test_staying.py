@@ -92,7 +92,7 @@ def test_pods_that_leave_do_not_stay() -> None:
     ],
 )
 def test_refusal_nearest_to_an_eviction_comes_first(
-    run: list[Refusal], beyond: dict[str, tuple[Refusal, ...]], order: list[str]
+    run: list[Refusal], beyond: dict[str, Any], order: list[str]
 ) -> None:
     taken = decisions(*run, beyond=BeyondLimits(**beyond))
 

@@ -35,7 +35,7 @@ def test_scopes_of_deadlines_take_all_pods_for_such_without_one() -> None:
     assert covers(QuotaScope("NotTerminating"))
 
 
-def _preferred(**term: object) -> Object:
+def _preferred(**term: Any) -> Object:
     (required,) = required_anti_affinity({"app": "web"}, **term)["podAntiAffinity"].values()
     weighted = [{"weight": 1, "podAffinityTerm": term} for term in required]
     return {"podAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": weighted}}

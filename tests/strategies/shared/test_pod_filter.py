@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from descheduler.policy.shared_args import Namespaces
+from descheduler.policy.shared_args import LabelSelectorArg, Namespaces
 from descheduler.strategies.shared.pod_filter import evictable_pods, pod_filter
 from descheduler.strategies.shared.selection import Selection
 from tests.builders import make_pod
 
-WEB = {"matchLabels": {"app": "web"}}
+WEB, DB = (LabelSelectorArg(match_labels={"app": app}) for app in ("web", "db"))
 PODS = [make_pod(f"{space}-{app}", namespace=space, labels={"app": app}) for space in "ab" for app in ("web", "db")]
 
 
@@ -48,10 +48,10 @@ def test_labels_of_pods_must_match() -> None:
         pytest.param([], 4, id="none"),
         pytest.param([None], 4, id="an entry without a selector does not count"),
         pytest.param([None, WEB], 2, id="one of two entries"),
-        pytest.param([WEB, {"matchLabels": {"app": "db"}}], 4, id="one match is enough"),
+        pytest.param([WEB, DB], 4, id="one match is enough"),
     ],
 )
-def test_pods_match_one_of_the_selectors(selectors: list[dict[str, object] | None], kept: int) -> None:
+def test_pods_match_one_of_the_selectors(selectors: list[LabelSelectorArg | None], kept: int) -> None:
     assert len(Selection(evictable_pods(None, selectors)).of(PODS)) == kept
 
 
