@@ -102,8 +102,8 @@ def test_facts_count_pods_by_what_keeps_them() -> None:
         ),
         pytest.param(
             zones(2, spread=[spread(labelSelector=None)]),
-            "no topology spread constraint counts a pod: that over zone in namespace default has no labelSelector, which"
-            " selects none",
+            "no topology spread constraint counts a pod: that over zone in namespace default has no labelSelector,"
+            " which selects none",
             id="a constraint that counts no pod",
         ),
         pytest.param(
@@ -138,7 +138,7 @@ class TestSelectsAgain:
 
         assert asked.evicted == ["p0-3", "p0-2"]
         assert asked.selects_again(pods[3], "n0") == (
-            "z0 has 3 more pods than the emptiest zone (topologyKey: zone, maxSkew: 1, labelSelector: app=web)"
+            "z0 has 3 more pods than the emptiest zone (topologyKey: zone, maxSkew: 1, labelSelector: app in (web))"
         )
         assert asked.selects_again(pods[3], "n1") == ""
 
