@@ -112,7 +112,8 @@ def memory(*moves: RecentMove) -> RunMemory:
             RunMemory().after(NOW, {RECENT_MOVES_KEY: b"{"}),
             "1h",
             0,
-            "evictions of earlier runs do not count for moveHistory, the memory of them: it is damaged: ",
+            "evictions of earlier runs do not count for moveHistory, the memory of them: it is damaged: "
+            "Expected `array`, got `object`",
             id="a damaged note",
         ),
         pytest.param(RunMemory(missing="there is no Lease"), "", 0, "", id="no memory, and nobody asks for it"),
