@@ -1,4 +1,4 @@
-"""What can start in a wave that is under way: room that pods leave in it is not there yet, and rules hold throughout."""
+"""What can start in a wave that is under way: room that pods leave in it is not there yet, and rules hold."""
 
 from __future__ import annotations
 
