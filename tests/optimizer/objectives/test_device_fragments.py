@@ -31,7 +31,7 @@ GPU = 1
 
 
 def hosts(need: Sequence[Sequence[int]], at: Sequence[int], **facts: Any) -> Problem:
-    """Three hosts of 12 cores with two GPUs of 10 tenths: nodes 3h and 3h + 1 are a GPU of host h each, the next both."""
+    """Three hosts of 12 cores with two GPUs of 10 tenths: nodes 3h and 3h + 1 are one GPU of host h, the next both."""
     capacity = [[12, UNLIMITED]] * 3 + [[UNLIMITED, 10]] * 6
     taken = [
         row
