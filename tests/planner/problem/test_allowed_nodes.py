@@ -129,8 +129,7 @@ def test_nodes_are_open_from_which_pods_of_the_same_kind_may_leave() -> None:
 def test_a_pod_keeps_its_own_zone_closed_while_room_is_held_for_its_replacement(
     key: str, holds_first: bool, opened: str
 ) -> None:
-    """Pod p is on node a of zone x. Node c of zone y has a pod of its kind that may leave, or where hosts count one that
-    stays."""
+    """Pod p is on node a of zone x. Node c of zone y has a pod of its kind, which stays where hosts count."""
     stays = key != ZONE
     pods = [apart("a", "p", key), apart("b", "q", key)] if stays else [apart("a", "p", key), apart("c", "q", key)]
     pods += [apart("c", "stays", key)] if stays else []
@@ -161,7 +160,7 @@ def test_where_room_is_held_such_a_pod_is_near_itself() -> None:
     assert Asked([alone], holds_first=True).open_to(alone) == "a"
 
 
-def test_a_pending_pod_has_rows_of_its_own_unless_no_move_helps_it() -> None:
+def test_a_pending_pod_has_rows_of_its_own() -> None:
     waits = make_pod("waits", node="", phase="Pending", cpu="1", node_selector={"name": "c"})
     hopeless = make_pod(
         "hopeless", node="", phase="Pending", cpu="1", spec={"schedulerName": ""}, node_selector={"x": "y"}
