@@ -163,8 +163,6 @@ def test_placeholder_goes_where_the_volume_is(disk: Object, expected: list[list[
     ("objects", "why"),
     [
         pytest.param([leaving(), volume()], "being deleted", id="gone"),
-            [claim() | {"metadata": {**claim()["metadata"], **LEAVING}}, volume()], "being deleted", id="gone"
-        ),
         pytest.param([claim() | {"spec": None}, volume()], "is not bound", id="a claim that states nothing"),
         pytest.param([claim(), volume(hostPath={"path": "/d"})], "is on the node of the pod", id="a path of the node"),
         pytest.param([claim(modes=("ReadWriteMany", "ReadWriteOncePod")), volume()], "ReadWriteOncePod", id="one pod"),
