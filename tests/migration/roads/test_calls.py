@@ -46,7 +46,7 @@ class Port:
         self, namespace: str, name: str, annotations: Mapping[str, str], **options: object
     ) -> EvictionResponse:
         """Annotates."""
-        self.calls.append(("annotate", json.loads(wanted["scheduling.koordinator.sh/soft-eviction"])))
+        self.calls.append(("annotate", json.loads(annotations["scheduling.koordinator.sh/soft-eviction"])))
         return OK
 
 
