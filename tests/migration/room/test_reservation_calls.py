@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from descheduler.kube.errors import ApiError
 from descheduler.kube.objects import ObjectCalls
+from descheduler.migration.job.seen import RoomState
 from descheduler.migration.room.koordinator.provider import ReservationRooms
 from descheduler.migration.room.labels import labels_of, manager_of
 from descheduler.migration.room.provider import CannotHold, CannotHoldNow
@@ -21,7 +22,7 @@ from tests.builders import NOW, ago
 from tests.faults.faults import Act, Delivery, Fault
 from tests.living.cluster import LivingCluster
 from tests.living.faults import AnyFault, FaultyWay
-from tests.migration.room.still import OF_ONE_POD, OLD, OWNER, UID, Object, job, pod, reservation, still
+from tests.migration.room.still import BY_CONTROLLER, OF_ONE_POD, OLD, OWNER, UID, Object, job, pod, reservation, still
 
 RESERVATIONS = "reservations.scheduling.koordinator.sh"
 ASKING = job(reservation_name="", mode="ReservationFirst", ttl=timedelta(minutes=5))
@@ -283,6 +284,7 @@ NAMELESS: Object = {"object": {"namespace": "shop", "name": "p"}}
     ("found", "waiting", "is_kept"),
     [
         pytest.param(room(), WAITS, True, id="it waits"),
+        pytest.param(room(owners=(BY_CONTROLLER, OF_P)), WAITS, True, id="it waits, and a controller may use the room"),
         pytest.param(room(phase="Pending"), WAITS, False, id="the room has no node"),
         pytest.param(room(), None, False, id="it is gone"),
         pytest.param(room(), pod("p", "n3"), False, id="it has a node"),
@@ -308,3 +310,31 @@ def test_room_of_a_pending_pod_is_known_by_its_number(suffix: str) -> None:
     cluster = still(room(f"{GONE}-{suffix}", phase="Pending"))
 
     assert bool(rooms(cluster).sweep(known()).removed) is (suffix in ("room-0", "room-17"))
+
+
+BROKEN: Object = {"ttl": "never"}
+LEAVING = {"deletionTimestamp": ago(1), "finalizers": ["x"]}
+
+
+@pytest.mark.parametrize(
+    ("found", "is_removed"),
+    [
+        pytest.param(reservation(GONE, job_uid=GONE, spec=BROKEN), True, id="ours"),
+        pytest.param(reservation(GONE, job_uid=GONE, spec=BROKEN, **LEAVING), False, id="being deleted"),
+        pytest.param(reservation(LIVE, job_uid=LIVE, spec=BROKEN), False, id="of a live job"),
+    ],
+)
+def test_reservation_that_cannot_be_decoded_is_removed_like_others(found: Object, *, is_removed: bool) -> None:
+    cluster = still(found)
+
+    swept = rooms(cluster).sweep(known())
+
+    assert (list(swept.removed), swept.notes) == ([GONE] if is_removed else [], ())
+
+
+def test_reservation_that_cannot_be_decoded_holds_no_room_and_says_why() -> None:
+    room_of_it, _ = rooms(still(OLD, reservation(spec=BROKEN))).look(job(), NOW)
+    unlabelled, _ = rooms(still(OLD, reservation(spec=BROKEN, labels=None))).look(job(), NOW)
+
+    assert room_of_it.state is unlabelled.state is RoomState.LOST
+    assert "the Reservation is invalid" in room_of_it.message

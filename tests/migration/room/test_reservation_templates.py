@@ -9,6 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from descheduler.kube.objects import ObjectCalls
+from descheduler.migration.room.koordinator.live_reservations import name_of
 from descheduler.migration.room.koordinator.pending_rooms import pending_reservations, room_names
 from descheduler.migration.room.koordinator.template import reservation_for_pending, reservation_of
 from descheduler.migration.room.provider import CannotHold, CannotHoldNow
@@ -105,6 +106,20 @@ def test_volume_of_a_service_account_and_what_schedulers_have_written_is_left_ou
         "annotations": {"scheduling.koordinator.sh/exact-match-reservation": "{}"},
     }
     assert "annotations" not in spec_of()["template"]["metadata"]
+
+
+@pytest.mark.parametrize(
+    ("template", "name"),
+    [
+        pytest.param({}, UID, id="no template"),
+        pytest.param({"metadata": {"name": "mine"}}, "mine", id="a name"),
+        pytest.param({"metadata": {"name": ""}}, UID, id="an empty name"),
+        pytest.param({"metadata": {"name": 5}}, UID, id="a number"),
+        pytest.param({"metadata": "mine"}, UID, id="no metadata"),
+    ],
+)
+def test_reservation_is_named_as_its_template_says_or_else_after_its_job(template: Object, name: str) -> None:
+    assert name_of(replace(ASKING, template=template)) == name
 
 
 UNPLACED: Object = {"type": "PodScheduled", "status": "False"}

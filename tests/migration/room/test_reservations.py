@@ -171,6 +171,13 @@ def test_room_that_another_pod_has_taken_is_not_that_of_the_replacement(user: st
     assert not came.is_left_over
 
 
+def test_room_is_that_of_the_replacement_that_uses_it_whichever_came_first() -> None:
+    used = reservation(used_by=("web-2",))
+    first, second = pod("web-1", "n2", age=5), pod("web-2", "n2")
+
+    assert look(job(is_evicted=True), used, first, second) == (taken("web-2"), "web-2")
+
+
 def test_pod_that_only_seems_older_has_taken_the_room_when_no_other_has_come() -> None:
     """Its time is of the server's clock, that of the eviction of this machine's."""
     seems_older = pod("web-1", "n2", age=61)
