@@ -313,7 +313,7 @@ def test_room_of_a_pending_pod_is_known_by_its_number(suffix: str) -> None:
 
 
 BROKEN: Object = {"ttl": "never"}
-LEAVING = {"deletionTimestamp": ago(1), "finalizers": ["x"]}
+LEAVING: Object = {"deletionTimestamp": ago(1), "finalizers": ["x"]}
 
 
 @pytest.mark.parametrize(
