@@ -180,7 +180,11 @@ def test_a_hundred_problems_are_told_and_no_more() -> None:
 
 
 def test_a_hundred_warnings_are_told_and_no_more() -> None:
-    assert len(decoded("".join(f"x{number}: 1\n" for number in range(101)), WARNINGS)[2]) == 100
+    unknown = "".join(f"x{number}: 1\n" for number in range(101))
+    repeated = "".join(f"a{number}: 1\n" * 2 for number in range(101))
+
+    assert len(decoded(unknown, WARNINGS)[2]) == 100
+    assert len(decoded("sizes:\n" + repeated.replace("a", "  a"), WARNINGS)[2]) == 100
 
 
 @pytest.mark.parametrize(
