@@ -98,3 +98,34 @@ def test_aggregated_usage_is_read_by_kind_and_duration() -> None:
         ("p95", timedelta(minutes=10)): {"cpu": 3 * 10**9},
     }
     assert decode_aggregates(decode({})) == {}
+
+
+def test_aggregated_usage_that_says_little_is_left_out() -> None:
+    aggregated = [{}, {"duration": "1m"}, {"usage": {"avg": {"resources": {"cpu": "1"}}, "p50": {"resources": {}}}}]
+
+    metric = decode({"nodeMetric": {"aggregatedNodeUsages": aggregated}})
+
+    assert decode_aggregates(metric) == {("avg", timedelta(0)): {"cpu": 10**9}}
+    assert decode_aggregates(decode({"nodeMetric": {"aggregatedNodeUsages": None}})) == {}
+
+
+@pytest.mark.parametrize(
+    ("spec", "seconds"),
+    [
+        (None, 60),
+        ({"metricCollectPolicy": {}}, 60),
+        ({"metricCollectPolicy": {"reportIntervalSeconds": 0}}, 0),
+        ({"metricCollectPolicy": {"reportIntervalSeconds": 30}}, 30),
+    ],
+)
+def test_reports_come_every_minute_unless_stated_otherwise(spec: Any, seconds: int) -> None:
+    assert NodeMetricDecoder().decode(json.dumps({"spec": spec}).encode()).report_seconds == seconds
+
+
+def test_pod_that_was_measured_without_anything_used_nothing() -> None:
+    measured = {"nodeUsage": None, "systemUsage": {"resources": None}}
+
+    metric = decode({"nodeMetric": measured, "podsMetric": [{"podUsage": {}}, {"priority": "koord-batch"}]})
+
+    assert metric.pods == (PodMetric("", "", (), ()), PodMetric("", "", (), ()))
+    assert (metric.node_usage, metric.system_usage, metric.name) == ({}, {}, "a")
