@@ -116,12 +116,12 @@ def _pods(*uids: str) -> list[object]:
         pytest.param(_set("bases/0/uid", "other"), "moves and bases are not of the same pods", id="another pod"),
         pytest.param(lambda file: file["bases"].pop(), "moves and bases are not of the same pods", id="too few bases"),
         pytest.param(
-            lambda file: (_set("plan/moves/1/pod/uid", "default-old-1")(file), _set("bases/1/uid", "default-old-1")(file)),
+            lambda file: [_set(path, "default-old-1")(file) for path in ("plan/moves/1/pod/uid", "bases/1/uid")],
             "a pod has no UID or is moved twice",
             id="moved twice",
         ),
         pytest.param(
-            lambda file: (_set("plan/moves/1/pod/uid", "")(file), _set("bases/1/uid", "")(file)),
+            lambda file: [_set(path, "")(file) for path in ("plan/moves/1/pod/uid", "bases/1/uid")],
             "a pod has no UID or is moved twice",
             id="without UID",
         ),
