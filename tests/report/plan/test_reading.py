@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -188,3 +189,31 @@ def test_cause_of_a_file_that_is_no_plan_is_not_longer_than_a_line_or_two(tmp_pa
         read_plan_file(plan_file(tmp_path, _set("apiVersion", "x" * 10_000)))
 
     assert len(str(error.value)) < 600
+
+
+@pytest.mark.parametrize("content", ["{", "[]", "[" * 100_000, '{"kind": "Plan", "apiVersion": "descheduler.plan/v1"}'],
+                         ids=["cut", "a list", "too deep", "without fields"])  # fmt: skip
+def test_content_that_is_no_plan_is_said_to_be_none(tmp_path: Path, content: str) -> None:
+    file = tmp_path / "plan.json"
+    file.write_text(content)
+
+    with pytest.raises(PlanFileError, match=r"plan.json: is not a (plan file|document of a dry run)[^:]*: ."):
+        read_plan(file)
+
+
+def test_file_that_cannot_be_read_says_why(tmp_path: Path) -> None:
+    with pytest.raises(PlanFileError, match="none.json: cannot be read: no such file or directory"):
+        read_plan_file(tmp_path / "none.json")
+
+
+def test_plan_is_read_from_standard_input_unless_that_is_closed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content = plan_file(tmp_path).read_bytes()
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(content)))
+
+    assert len(read_plan_file("-").bases) == len(OLD)
+
+    monkeypatch.setattr("sys.stdin", None)
+    with pytest.raises(PlanFileError, match="standard input: is closed; pipe a plan into it"):
+        read_plan_file("-")
