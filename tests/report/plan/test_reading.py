@@ -202,7 +202,7 @@ def test_content_that_is_no_plan_is_said_to_be_none(tmp_path: Path, content: str
 
 
 def test_file_that_cannot_be_read_says_why(tmp_path: Path) -> None:
-    with pytest.raises(PlanFileError, match="none.json: cannot be read: no such file or directory"):
+    with pytest.raises(PlanFileError, match=r"none\.json: cannot be read: no such file or directory"):
         read_plan_file(tmp_path / "none.json")
 
 
