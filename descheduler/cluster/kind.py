@@ -102,10 +102,7 @@ def _of_volumes(pods: tuple[Pod, ...], specs: tuple[PodSpec, ...]) -> Iterator[T
 def _claims_devices(specs: tuple[PodSpec, ...], nodes: tuple[Node, ...]) -> bool:
     allocated = {name for node in nodes for name in node.allocatable}
     return any(
-        spec.has_resource_claims
-        or spec.resource_claims
-        or any("/" in name for name in spec.requests.keys() - allocated)
-        for spec in specs
+        spec.has_resource_claims or any("/" in name for name in spec.requests.keys() - allocated) for spec in specs
     )
 
 

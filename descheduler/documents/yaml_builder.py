@@ -136,7 +136,7 @@ class YamlBuilder(ABC, Generic[ValueT, MemberT]):
         if isinstance(event, yaml.ScalarEvent) and event.value == "<<" and event.implicit[0]:
             return None
         content = self.content(self.value(event, depth))
-        name = key_text(content) if content is None or isinstance(content, (bool, int, float, str)) else None
+        name = key_text(content) if isinstance(content, (bool, int, float, str)) else None
         if name is None:
             raise DocumentError("is used as a key; keys are strings", mark_of(event))
         return name

@@ -65,7 +65,7 @@ def _integer(sign: str, digits: str) -> int | None:
 
 def resolve_tagged(tag: str, text: str) -> Scalar:
     """The value of a scalar with an explicit tag; unknown tags mean nothing. Raises ScalarError when they disagree."""
-    if tag == "!" or not tag.startswith(_TAG):
+    if not tag.startswith(_TAG):
         return text
     kind = tag.removeprefix(_TAG)
     if kind == "binary":

@@ -3,23 +3,45 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
 import pytest
+from msgspec.structs import replace
 
 from descheduler.cli import looping
 from descheduler.cli.flags.lazy_options import LazyOptions
 from descheduler.cli.looping import LoopFlags, run_loop
 from descheduler.cli.output import Output
 from descheduler.cli.running import RunFlags
+from descheduler.cycle.live.leading import Leader
 from descheduler.eviction.checks.scope import Scope
+from descheduler.migration.lease_settings import LeaseOptions
 from descheduler.supervision import Watch
 
 POLICY = "apiVersion: descheduler/v1alpha2\nkind: DeschedulerPolicy\nprofiles: []\n"
+
+
+def flags_of(policy: Path) -> RunFlags:
+    return RunFlags(
+        policy_file=str(policy),
+        snapshot=(),
+        dry_run=True,
+        now=None,
+        output=Output("table"),
+        client_connection_qps=None,
+        client_connection_burst=None,
+        deadline=None,
+        feature_gates={},
+        skip_broken_objects=False,
+        detailed_exitcode=False,
+        scope=Scope(),
+        assess_landings=None,
+    )
 
 
 @pytest.fixture
@@ -38,25 +60,8 @@ def loop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple
 
         monkeypatch.setattr(looping, "run_policy", stand_in)
         watch, lazy = Watch(), LazyOptions(mock.Mock(), mock.Mock(), mock.Mock())
-        code = run_loop(LoopFlags(timedelta(seconds=0.01), None), flags(), lazy, watch)
+        code = run_loop(LoopFlags(timedelta(seconds=0.01), None), flags_of(tmp_path / "policy.yaml"), lazy, watch)
         return code, len(watches), watch
-
-    def flags() -> RunFlags:
-        return RunFlags(
-            policy_file=str(tmp_path / "policy.yaml"),
-            snapshot=(),
-            dry_run=True,
-            now=None,
-            output=Output("table"),
-            client_connection_qps=None,
-            client_connection_burst=None,
-            deadline=None,
-            feature_gates={},
-            skip_broken_objects=False,
-            detailed_exitcode=False,
-            scope=Scope(),
-            assess_landings=None,
-        )
 
     return looped
 
@@ -100,3 +105,32 @@ def test_runs_follow_each_other_until_work_hangs(loop: Callable[..., tuple[int, 
     code, num_runs, watch = loop(run)
 
     assert (code, num_runs, watch.has_given_up) == (4, 3, True)
+
+
+@pytest.mark.parametrize(("dry_run", "leads"), [(True, False), (False, True)], ids=["dry", "evicting"])
+def test_loop_leads_where_its_runs_evict(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dry_run: bool, leads: bool
+) -> None:
+    """A leader that is lost ends the loop, whatever the run says."""
+    led: list[bool] = []
+
+    @contextmanager
+    def leadership(*_given: object) -> Iterator[Leader]:
+        led.append(True)
+        yield Leader(mock.Mock(loss="another process has taken the Lease"))
+
+    def run(*given: Any) -> int:
+        given[-1].stop.set()
+        given[-1].signal_number = None if leads else signal.SIGTERM
+        return 0
+
+    (tmp_path / "policy.yaml").write_text(POLICY)
+    monkeypatch.setattr(looping, "leadership", leadership)
+    monkeypatch.setattr(looping, "run_policy", run)
+    lazy = LazyOptions(mock.Mock(), LeaseOptions, mock.Mock())
+    options = replace(flags_of(tmp_path / "policy.yaml"), dry_run=dry_run)
+
+    code = run_loop(LoopFlags(timedelta(seconds=0.01), None), options, lazy, Watch())
+
+    assert bool(led) is leads
+    assert code == (4 if leads else 143)

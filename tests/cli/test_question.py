@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import click
 import pytest
 
-from descheduler.cli.question import Question, read_question
+from descheduler.cli.question import Question, complete_question, read_question
 from descheduler.cli.subcommands.explain import explain
 from descheduler.cli.subcommands.run import run
+from tests.builders import node_object, pod_object
 
 RUN_NAMESPACE = "--run-namespace"
 CHANGES_NO_DECISION = frozenset(
@@ -79,6 +83,22 @@ CHANGES_NO_DECISION = frozenset(
         pytest.param(["budgets"], {}, ("poddisruptionbudget", ""), id="all budgets"),
         pytest.param(["pdb"], {"namespace": "shop"}, ("poddisruptionbudget", "shop/"), id="those of a namespace"),
         pytest.param(["pdb/web"], {"namespace": "shop"}, ("poddisruptionbudget", "shop/web"), id="a budget"),
+        pytest.param(
+            ["pdb"], {"namespace": "shop", "all_namespaces": True}, ("poddisruptionbudget", ""), id="budgets of all"
+        ),
+        pytest.param(
+            ["pod/shop/web-1"], {"all_namespaces": True}, ("pod", "shop/web-1"), id="the namespace of the name"
+        ),
+        pytest.param(["pod/shop/web"], {"namespace": "shop"}, ("pod", "shop/web"), id="the same namespace twice"),
+        pytest.param(["deploy.v1.apps/web"], {}, ("deployment", "default/web"), id="a version and an API group"),
+        pytest.param(["podgroup/train"], {"namespace": "ai"}, ("podgroup", "ai/train"), id="a gang of any API group"),
+        pytest.param(["podgroup.v1/train"], {"namespace": "ai"}, ("podgroup", "ai/train"), id="a version alone"),
+        pytest.param(
+            ["podgroup.scheduling.x-k8s.io/train"],
+            {"all_namespaces": True},
+            ("podgroup", "scheduling.x-k8s.io:train"),
+            id="a gang of an API group in any namespace",
+        ),
     ],
 )
 def test_questions_are_read_as_kubectl_users_type_them(
@@ -97,6 +117,13 @@ def test_questions_are_read_as_kubectl_users_type_them(
         (["deplyo", "web"], "'deplyo' is not a type that can be explained; did you mean 'deploy'?"),
         (["pod/a", "pod/b"], "explains one thing at a time"),
         (["node", "a/b"], "'a/b' is not the name of a node"),
+        (["pod", ""], "'' is not the name of a pod"),
+        (["pod", "/web"], "'/web' is not the name of a pod"),
+        (["pod", "shop/"], "'shop/' is not the name of a pod"),
+        (["pod/a/b/c"], "'a/b/c' is not the name of a pod"),
+        (["pod/a", "b"], "explains one thing at a time"),
+        (["node/a", "node/b", "node/c"], "explains one thing at a time"),
+        (["deployment"], "'deployment' needs a name"),
         (["pod", "shop/web-1"], "shop/web-1 is in namespace shop, and -n says test; leave one of them out"),
         (["service/web"], "service/web is in namespace service ('service' is not a type that can be explained)"),
     ],
@@ -133,3 +160,43 @@ def test_explain_has_every_flag_of_a_run_that_changes_its_decisions() -> None:
 
     assert of_run - CHANGES_NO_DECISION - known == set()
     assert RUN_NAMESPACE in known
+
+
+def offered(*words: str, incomplete: str = "", **others: object) -> list[str]:
+    """What a shell offers after these words of the question."""
+    context = click.Context(explain)
+    context.params = {"question": words, **others}
+    (param,) = (each for each in explain.params if each.name == "question")
+    return [item.value for item in complete_question(context, param, incomplete)]
+
+
+def test_types_are_offered_first() -> None:
+    assert {"pod", "node", "plugin", "deployment"} <= set(offered())
+    assert "po" not in offered()
+    assert offered(incomplete="pl") == ["plugin"]
+
+
+def test_names_that_need_no_cluster_are_offered_in_any_case() -> None:
+    assert offered("plugin", incomplete="podlifet") == ["PodLifeTime"]
+    assert "PodLifeTime" in offered("plugin")
+
+
+def test_names_of_a_cluster_are_offered_out_of_the_dump(tmp_path: Path) -> None:
+    dump = tmp_path / "dump.json"
+    pods = [pod_object("web", namespace="shop"), pod_object("db")]
+    dump.write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": [node_object("a"), *pods]}))
+
+    def named(type_name: str, **flags: object) -> list[str]:
+        return offered(type_name, snapshot=(str(dump),), **flags)
+
+    assert named("node") == ["a"]
+    assert named("pod") == ["default/db", "shop/web"]
+    assert named("pod", namespace="shop") == ["web"]
+    assert named("namespace") == ["default", "shop"]
+    assert named("deployment") == []
+    assert named("nothing") == []
+
+
+@pytest.mark.parametrize("dumps", [(), ("-",), ("missing.json",), None], ids=["none", "stdin", "missing", "not given"])
+def test_nothing_is_offered_without_a_dump_that_can_be_read(dumps: object) -> None:
+    assert offered("pod", snapshot=dumps) == []

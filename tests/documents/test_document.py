@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from descheduler.documents.document import Mark, find, to_plain
+from descheduler.documents.document import Mark, find, items_of, kind_of, member_text, to_plain
 from descheduler.documents.json_document import parse_json
 from descheduler.documents.yaml_document import parse_yaml
 
@@ -59,3 +59,41 @@ def test_json_places_count_characters_from_one() -> None:
     document = parse_json('{"a":\n  ["é",\n\t7]}', "x")
 
     assert find(document.root, ("a", 1)).mark == Mark(3, 2)
+
+
+@pytest.mark.parametrize(
+    ("path", "place"),
+    [
+        pytest.param((), Mark(1, 1), id="the document"),
+        pytest.param(("a",), Mark(2, 1), id="a member"),
+        pytest.param(("a", 1), Mark(3, 3), id="the last item"),
+        pytest.param(("a", 2), Mark(2, 1), id="an item that is not there"),
+        pytest.param(("a", "b"), Mark(2, 1), id="a member of a list"),
+        pytest.param(("c", 0), Mark(4, 4), id="an item of text"),
+        pytest.param(("d", 0), Mark(5, 4), id="an item of an object"),
+        pytest.param(("d", "0"), Mark(5, 10), id="a member with a number as its name"),
+        pytest.param(("x", "a"), Mark(1, 1), id="a member of what is not there"),
+        pytest.param(("d", "x", "0"), Mark(5, 4), id="a name that a member further up has"),
+    ],
+)
+def test_nearest_node_is_found(path: tuple[str | int, ...], place: Mark) -> None:
+    root = parse_yaml("a:\n- 1\n- 2\nc: text\nd: {'0': 1}\n", "x").root
+
+    assert find(root, path).mark == place
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [("~", "null"), ("yes", "a boolean"), ("1", "a number"), ("1.5", "a number"), ("x", "a string"), ("[]", "a list"),
+     ("{}", "an object")],
+)  # fmt: skip
+def test_kind_of_a_value_is_told(text: str, kind: str) -> None:
+    assert kind_of(parse_yaml(text, "x").root) == kind
+
+
+def test_text_and_items_are_empty_where_there_are_none() -> None:
+    root = parse_yaml("a: x\nb: 5\n", "x").root
+
+    assert [member_text(root, key) for key in "abc"] == ["x", "", ""]
+    assert member_text(parse_yaml("- a\n", "x").root, "a") == ""
+    assert (items_of(root), len(items_of(parse_yaml("- a\n", "x").root))) == ((), 1)

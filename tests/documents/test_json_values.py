@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from descheduler.documents import json_values
-from descheduler.documents.json_values import JsonFaultError, elements, is_json, value_end, values
+from descheduler.documents.json_values import JsonFaultError, elements, is_json, members, value_end, values
 
 anything = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -99,3 +99,107 @@ def test_value_that_is_nested_beyond_the_decoder_is_measured() -> None:
     assert value_end(deep + b",") == len(deep)
     assert is_json(deep)
     assert not is_json(deep + b"}")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param(b"{}", {}, id="none"),
+        pytest.param(b' { "a" : 1 , "b\\n" : [1, {"x": "}"}] , "c":"," } ',
+                     {"a": b"1", "b\n": b'[1, {"x": "}"}]', "c": b'","'}, id="of any kind"),
+        pytest.param(b'{"a":' + b"[" * 3000 + b"]" * 3000 + b"}", {"a": b"[" * 3000 + b"]" * 3000}, id="deep ones"),
+    ],
+)  # fmt: skip
+def test_members_of_an_object_are_told_apart(text: bytes, expected: dict[str, bytes]) -> None:
+    assert members(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "position"),
+    [
+        pytest.param(b'{"a": 1', 6, id="cut short behind a value"),
+        pytest.param(b'{"a":', 4, id="cut short behind a colon"),
+        pytest.param(b'{"a": 1 "b": 2}', 8, id="no comma"),
+        pytest.param(b'{"a": 1]', 7, id="the wrong bracket"),
+        pytest.param(b'{"a": }', 6, id="no value"),
+        pytest.param(b'{"a": oops}', 6, id="a word"),
+    ],
+)
+def test_place_of_what_keeps_members_from_being_told_apart_is_told(text: bytes, position: int) -> None:
+    with pytest.raises(JsonFaultError) as caught:
+        members(text)
+
+    assert caught.value.position == position
+
+
+@pytest.mark.parametrize(
+    ("text", "position"),
+    [(b"[1 2]", 3), (b"[1", 1), (b"[", 0), (b" [1}", 3)],
+)
+def test_place_of_what_keeps_elements_from_being_told_apart_is_told(text: bytes, position: int) -> None:
+    with pytest.raises(JsonFaultError) as caught:
+        list(elements(text))
+
+    assert caught.value.position == position
+
+
+def test_array_of_nothing_has_no_elements() -> None:
+    assert list(elements(b" [ \n] ")) == []
+
+
+def test_brackets_without_end_are_not_looked_through() -> None:
+    assert value_end(b"[" * 5_000) is None
+    assert value_end(b"[" * 5_000 + b"]" * 5_000) == 10_000
+    with pytest.raises(JsonFaultError, match="is nested too deeply for Kubernetes objects") as caught:
+        value_end(b" " + b"[" * 5_001)
+    assert caught.value.position == 5_001
+    assert not is_json(b"[" * 5_002 + b"]" * 5_002)
+
+
+@pytest.mark.parametrize(
+    "cut", ["tru", "fals", "nul", '"a', '"a\\', '"a\\u00', "1.", "-", "1e", "1e+", '{"a"', '{"a":', "[1,"]
+)
+def test_text_that_more_text_completes_has_no_end_yet(cut: str) -> None:
+    assert value_end(f" [{cut}".encode(), 1) is None
+
+
+@pytest.mark.parametrize(("text", "ends"), [(b"12", [2]), (b'"a" ', [4]), (b"tru", []), (b'"a', []), (b"1, 2", [1, 4])])
+def test_scalars_of_a_text_end_where_they_are_whole(text: bytes, ends: list[int]) -> None:
+    found = [value_end(text)] if b"," not in text else [value_end(text), value_end(text, 3)]
+
+    assert [end for end in found if end is not None] == ends
+
+
+def spans(text: bytes, **how: object) -> list[bytes]:
+    return [text[start:end] for start, end in values(text, 0, **how)]  # type: ignore[arg-type]  # of a test table
+
+
+@pytest.mark.parametrize(
+    ("text", "how", "expected"),
+    [
+        pytest.param(b"1, 2, 3] 4", {}, [b"1", b"2", b"3"], id="the end of the array"),
+        pytest.param(b"1, 2, 3", {}, [b"1", b"2"], id="the last may go on"),
+        pytest.param(b"1, [2", {}, [b"1"], id="one that is cut short"),
+        pytest.param(b"{} [] 5", {"first": b"{[", "in_array": False}, [b"{}", b"[]"], id="others than wanted"),
+        pytest.param(b"{}{}", {"first": b"{", "in_array": False}, [b"{}", b"{}"], id="the end of the text"),
+        pytest.param(b'{"a": 1, "b": 2}{"a": 1, "b": 2} 7{"a": 1, "b": 2}', {"first": b"{", "in_array": False},
+                     [b'{"a": 1, "b": 2}'] * 2, id="others than wanted among alike ones"),
+        pytest.param(b'{"a":1,"b":2},{"a":1,"b":2},{"a":1,"b":2}]', {"first": b"{"},
+                     [b'{"a":1,"b":2}'] * 3, id="alike ones of an array"),
+        pytest.param(b"{}{}{}{}", {"first": b"{", "in_array": False, "spare": 3}, [b"{}"] * 4, id="all in one look"),
+        pytest.param(b"[],[],[],[],5", {"spare": 7}, [b"[]"] * 3, id="until little is left"),
+        pytest.param(b"[],[],[],[],5", {"spare": 8}, [b"[]"] * 2, id="until less is left"),
+        pytest.param(b"[],5", {"spare": 99}, [b"[]"], id="one however little is left"),
+    ],
+)  # fmt: skip
+def test_values_end_before_what_is_not_to_be_told_apart(
+    text: bytes, how: dict[str, object], expected: list[bytes]
+) -> None:
+    assert spans(text, **how) == expected
+
+
+def test_word_among_values_is_placed() -> None:
+    with pytest.raises(JsonFaultError) as caught:
+        list(values(b"1, 2, oops, 3]", 0))
+
+    assert caught.value.position == 6

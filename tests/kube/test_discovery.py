@@ -19,8 +19,15 @@ def test_facts_name_version_policy_and_optional_groups(fake_api: FakeApi, client
     assert "metrics.k8s.io" not in facts.groups
 
 
-def test_server_without_the_eviction_resource_is_an_error(fake_api: FakeApi, client: KubeClient) -> None:
-    fake_api.core_resources = [{"name": "pods", "kind": "Pod"}]
+@pytest.mark.parametrize(
+    "others",
+    [[], [{"name": "pods/eviction", "kind": "Pod"}], [{"name": "pods/binding", "kind": "Eviction"}]],
+    ids=["none", "of another kind", "of another name"],
+)
+def test_server_without_the_eviction_resource_is_an_error(
+    fake_api: FakeApi, client: KubeClient, others: list[dict[str, str]]
+) -> None:
+    fake_api.core_resources = [{"name": "pods", "kind": "Pod"}, *others]
 
     with pytest.raises(ExchangeError, match="does not serve pods/eviction"):
         discover(client)

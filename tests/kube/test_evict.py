@@ -253,3 +253,8 @@ def test_eviction_that_was_never_sent_is_told_from_one_without_answer(fake_api: 
 
     assert not response.was_sent
     assert response.message.endswith("no connection (Connection refused)")
+
+
+@pytest.mark.parametrize("state", list(PodState))
+def test_pod_that_is_not_there_or_going_is_leaving(state: PodState) -> None:
+    assert state.is_leaving == (state.name in {"TERMINATING", "GONE", "REPLACED"})

@@ -10,6 +10,7 @@ from descheduler.model.text.amounts import (
     cpu_texts,
     percent_text,
     rounded_percent,
+    short_amounts_text,
 )
 
 
@@ -94,6 +95,7 @@ def test_only_what_is_full_is_a_hundred_percent(part: int, whole: int, text: str
         pytest.param(70.04, None, "70%", id="no limit to tell it from"),
         pytest.param(70.04, 70.0, "70.04%", id="a little above its limit"),
         pytest.param(70.0, 70.0, "70%", id="at its limit"),
+        pytest.param(33.333, 33.333, "33.3%", id="at a limit of many decimals"),
         pytest.param(99.97, None, "99.9%", id="a little short of the whole"),
         pytest.param(300.0, None, "300%", id="more than the whole"),
     ],
@@ -102,3 +104,22 @@ def test_a_share_has_one_decimal_and_does_not_look_like_a_limit_that_it_is_not(
     percent: float, limit: float | None, text: str
 ) -> None:
     assert rounded_percent(percent, limit) == text
+
+
+@pytest.mark.parametrize(
+    ("amount", "text"),
+    [
+        pytest.param(1024, "1Ki", id="the first step"),
+        pytest.param(2**60, "1Ei", id="the last step"),
+        pytest.param(2**70, "1024Ei", id="beyond the last step"),
+    ],
+)
+def test_bytes_have_the_largest_step_that_there_is(amount: int, text: str) -> None:
+    assert amount_text("memory", amount) == text
+
+
+def test_amounts_of_one_domain_are_told_without_it() -> None:
+    amounts = {"koordinator.sh/gpu-core": 50, "koordinator.sh/gpu-memory": 8 << 30, "cpu": 500}
+
+    assert short_amounts_text(amounts) == "gpu-core 50, gpu-memory 8Gi, cpu 500m"
+    assert short_amounts_text({}) == ""

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from descheduler.model.text.duration import format_duration, parse_duration
+from descheduler.model.text.duration import format_duration, later, parse_duration
+from tests.builders import NOW
 
+FIRST, LAST = (each.replace(tzinfo=UTC) for each in (datetime.min, datetime.max))
 LONGEST = timedelta(microseconds=(2**63 - 1) // 1000)
 
 
@@ -59,3 +61,22 @@ def test_what_is_no_duration_is_named(text: str) -> None:
 )
 def test_durations_are_written_as_go_writes_them(duration: timedelta, text: str) -> None:
     assert format_duration(duration) == text
+
+
+@pytest.mark.parametrize(
+    ("start", "duration", "expected"),
+    [
+        pytest.param(NOW, timedelta(hours=1), NOW + timedelta(hours=1), id="an hour"),
+        pytest.param(LAST, timedelta(hours=1), LAST, id="a little beyond the last instant"),
+        pytest.param(NOW, timedelta.max, LAST, id="far beyond the last instant"),
+        pytest.param(FIRST, timedelta(microseconds=-1), FIRST, id="before the first instant"),
+    ],
+)
+def test_later_ends_with_the_instants_that_there_are(start: datetime, duration: timedelta, expected: datetime) -> None:
+    assert later(start, duration) == expected
+
+
+def test_longest_duration_is_that_of_go() -> None:
+    assert parse_duration(f"{2**63 - 1}ns") == LONGEST
+    with pytest.raises(ValueError, match="292 years"):
+        parse_duration(f"{2**63}ns")

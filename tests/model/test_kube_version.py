@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from descheduler.model.kube_version import GATES, NEWEST, KubeVersion, KubeVersionError
+from descheduler.model.kube_version import GATES, NEWEST, KubeVersion, KubeVersionError, encodes_as_stream
 
 
 @pytest.mark.parametrize(
@@ -159,3 +159,19 @@ def test_table_names_only_gates_it_has() -> None:
 
     assert required <= set(GATES)
     assert all(name == gate.name and gate.effect for name, gate in GATES.items())
+
+
+@pytest.mark.parametrize(
+    ("version", "streams"),
+    [
+        ("v1.33.0", True),
+        ("v1.34.1+k3s1", True),
+        ("v2.0.0", True),
+        ("v1.32.9", False),
+        ("v0.99.0", False),
+        ("", False),
+        ("unknown", False),
+    ],
+)
+def test_api_server_streams_lists_since_a_release(version: str, streams: bool) -> None:
+    assert encodes_as_stream(version) is streams

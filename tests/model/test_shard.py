@@ -85,3 +85,38 @@ def test_names_of_objects_tell_shards_apart() -> None:
 def test_index_beyond_the_shards_is_an_error(index: int) -> None:
     with pytest.raises(ValueError, match="is not between 0 and 3"):
         Shard(index, 4)
+
+
+def test_rests_of_many_limits_go_to_all_shards_also_without_a_turn() -> None:
+    names = [f"shop/web-{number}" for number in range(20)]
+
+    for share in (Shard.share, Shard.lasting_share):
+        assert {shard.index for name in names for shard in shards(4) if share(shard, 1, name)} == {0, 1, 2, 3}
+
+
+@given(count=COUNTS, limit=st.integers(0, 1000), key=st.text())
+def test_lasting_shares_add_up_to_the_limit(count: int, limit: int, key: str) -> None:
+    assert sum(shard.lasting_share(limit, key) for shard in shards(count)) == limit
+
+
+def test_shard_has_nothing_of_a_limit_below_zero() -> None:
+    assert [shard.share(-5) for shard in shards(2)] == [0, 0]
+    assert [shard.lasting_share(-5, "web") for shard in shards(2)] == [0, 0]
+
+
+@pytest.mark.parametrize(
+    ("shard", "text"),
+    [
+        pytest.param(WHOLE_CLUSTER, "the whole cluster", id="no shards"),
+        pytest.param(Shard(1, 4), "shard 1 of 4 by node pool", id="by pool"),
+        pytest.param(Shard(1, 4, "rack"), "shard 1 of 4 by label rack", id="by label"),
+    ],
+)
+def test_shard_says_what_divides_the_cluster(shard: Shard, text: str) -> None:
+    assert shard.whole_name == text
+
+
+def test_nodes_without_the_label_are_in_one_shard() -> None:
+    nodes = [make_node(f"node-{number}", labels={POOL: str(number)}) for number in range(20)]
+
+    assert sorted(shard.num_owned(nodes) for shard in shards(4, label="rack")) == [0, 0, 0, 20]

@@ -143,3 +143,43 @@ def test_evictions_are_possible_in_openings_and_not_between_them(
 
 def _is_possible(schedule: Schedule, at: datetime) -> bool:
     return schedule.blackout_at(at) is None and schedule.has_window_at(at)
+
+
+def test_windows_of_a_whole_month_have_an_end() -> None:
+    every_day = window("0 0 * 1,3-12 *", 24, ZoneInfo("UTC"))
+    new_year, february = datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 2, 1, tzinfo=UTC)
+
+    assert every_day.open_until(new_year) == february
+    assert times(Schedule((every_day,)), new_year, 1) == [("01-01 00:00", "02-01 00:00")]
+
+
+def test_window_opens_again_after_its_opening_and_not_at_it() -> None:
+    nightly, opening = window("0 22 * * *", 8), berlin("2026-06-02T22:00")
+
+    assert nightly.next_opening(opening - MINUTE) == opening
+    assert nightly.next_opening(opening) == opening + timedelta(days=1)
+
+
+def test_window_is_open_from_its_opening_until_it_closes() -> None:
+    nightly, opening = window("0 22 * * *", 8), berlin("2026-06-02T22:00")
+    end = opening + timedelta(hours=8)
+
+    found = [nightly.open_until(at) for at in (opening - MINUTE, opening, end - MINUTE, end)]
+
+    assert found == [None, end, end, None]
+
+
+def test_window_of_a_leap_day_opens_after_years() -> None:
+    leap_day = window("0 0 29 2 *", 1, ZoneInfo("UTC"))
+
+    assert leap_day.next_opening(datetime(2096, 3, 1, tzinfo=UTC)) == datetime(2104, 2, 29, tzinfo=UTC)
+    assert leap_day.next_opening(datetime(2096, 2, 29, tzinfo=UTC)) == datetime(2104, 2, 29, tzinfo=UTC)
+
+
+def test_longest_window_is_a_week() -> None:
+    weekly = window("0 0 * * 1", 168, ZoneInfo("UTC"))
+
+    assert str(weekly) == "'0 0 * * 1' (168h0m0s, UTC)"
+    assert Schedule(blackouts=(weekly,)).zone.key == "UTC"
+    assert Schedule().zone.key == "UTC"
+    assert NIGHTS.zone is BERLIN

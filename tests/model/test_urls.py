@@ -4,7 +4,14 @@ import base64
 
 import pytest
 
-from descheduler.model.text.urls import is_web_url, shown_url, split_userinfo
+from descheduler.model.text.urls import (
+    is_host_name,
+    is_https,
+    is_web_url,
+    shown_url,
+    split_userinfo,
+    without_user_part,
+)
 
 
 @pytest.mark.parametrize(
@@ -60,3 +67,44 @@ def test_web_url_is_recognized(url: str) -> None:
 )
 def test_what_is_no_web_url_is_recognized(url: str) -> None:
     assert not is_web_url(url)
+
+
+@pytest.mark.parametrize(
+    ("text", "bare"),
+    [
+        pytest.param("https://user:pa/ss@host/p", "https://host/p", id="a URL"),
+        pytest.param("https://t0ken@host", "https://host", id="a URL with a user alone"),
+        pytest.param("//user:pass@host", "//host", id="no scheme but slashes"),
+        pytest.param("user:pass@host:3128", "host:3128", id="an address"),
+        pytest.param("pool/disk@snapshot", "pool/disk@snapshot", id="a handle"),
+        pytest.param("user@host", "user@host", id="no password"),
+        pytest.param("https://host", "https://host", id="nothing to take out"),
+    ],
+)
+def test_user_part_is_taken_out_of_urls_and_addresses(text: str, bare: str) -> None:
+    assert without_user_part(text) == bare
+
+
+@pytest.mark.parametrize(
+    ("name", "can_be"),
+    [
+        pytest.param("host.example.com", True, id="a name"),
+        pytest.param("10.0.0.1", True, id="an address"),
+        pytest.param("fe80::1", True, id="an address of IPv6"),
+        pytest.param("fe80::1%eth0", True, id="an address of IPv6 with a zone"),
+        pytest.param("ho%73t", False, id="an escape"),
+        pytest.param("a" * 63, True, id="the longest label"),
+        pytest.param("a" * 64, False, id="a longer label"),
+        pytest.param("a..b", False, id="an empty label"),
+        pytest.param("", False, id="nothing"),
+    ],
+)
+def test_name_of_a_host(name: str, can_be: bool) -> None:
+    assert is_host_name(name) is can_be
+
+
+@pytest.mark.parametrize(
+    ("url", "is_private"), [("https://h", True), ("HTTPS://h", True), ("http://h", False), ("https", False)]
+)
+def test_https_is_read_by_its_receiver_alone(url: str, is_private: bool) -> None:
+    assert is_https(url) is is_private

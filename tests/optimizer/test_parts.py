@@ -130,3 +130,23 @@ def test_a_problem_in_which_every_pod_stays_is_solved() -> None:
     )
 
     assert solve(problem, MakeRoom(), Limits(work=1.0)).moves == ()
+
+
+def test_machines_below_0_are_named() -> None:
+    with pytest.raises(ValueError, match="a machine is below 0"):
+        Parts(np.array([[1], [1]]), np.array([[0], [1]]), np.array([0, -1]))
+
+
+def test_parts_know_their_machines_and_machines_their_nodes() -> None:
+    """Machine 1 has no nodes, and part 3 is taken by none."""
+    parts = Parts(np.ones((4, 1), np.int64), np.array([[2, -1], [0, 1], [1, -1]]), np.array([2, 0, 0]))
+
+    assert [nodes.tolist() for nodes in parts.nodes_of] == [[1, 2], [], [0]]
+    assert parts.machine_of.tolist() == [0, 0, 2, 0]
+    assert [parts.of(node) for node in range(3)] == [[2], [0, 1], [1]]
+
+
+def test_a_node_has_the_least_that_its_parts_have() -> None:
+    parts = Parts(np.ones((3, 2), np.int64), np.array([[0, 1], [2, -1]]), np.array([0, 1]))
+
+    assert parts.least(np.array([[5, 2], [3, 4], [UNLIMITED - 1, 0]])).tolist() == [[3, 2], [UNLIMITED - 1, 0]]

@@ -110,6 +110,25 @@ def is_feasible(problem: Problem, assignment: Ints) -> bool:
     return all(_keeps(rule, problem.assignment, assignment) for rule in problem.rules)
 
 
+def is_unbroken(problem: Problem) -> bool:
+    """Whether all rules hold before the plan."""
+    return not any(_breaks(rule, problem.assignment) for rule in problem.rules)
+
+
+def _breaks(rule: Rule, at: Ints) -> bool:
+    match rule:
+        case AtMost():
+            return any(count > rule.limit[group] for (group, _), count in _counts(rule, at).items())
+        case MaxSkew():
+            return bool(_uneven(rule, at))
+        case MinDomains():
+            return bool((np.array(_covered(rule, at)) < rule.minimum).any())
+        case Together():
+            return bool(_lonely(rule, at))
+        case MoveLimit():
+            return False
+
+
 def _takes(problem: Problem, assignment: Ints, part: int) -> Bools:
     taken = np.arange(problem.num_nodes)[:, None] if problem.parts is None else problem.parts.taken
     return np.array([node >= 0 and part in taken[node] for node in assignment.tolist()])

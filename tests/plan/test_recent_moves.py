@@ -81,3 +81,17 @@ def test_workload_that_was_created_again_is_another() -> None:
     assert moves.of(WorkloadId("Deployment", "shop", "web", "new"), since=NOW - HOUR) == ()
     assert moves.of(WorkloadId("Deployment", "shop", "web", "old"), since=NOW - HOUR) == moves.moves
     assert moves.of(WorkloadId("Deployment", "shop", "web", "old"), since=NOW) == ()
+
+
+@pytest.mark.parametrize(("seconds", "is_kept"), [(3600, True), (3601, False), (-3600, True), (-3601, False)])
+def test_moves_are_kept_for_as_long_as_asked(seconds: int, is_kept: bool) -> None:
+    kept = RecentMoves().after(NOW, [move(at=NOW - timedelta(seconds=seconds))], keep=HOUR)
+
+    assert len(kept.moves) == is_kept
+
+
+def test_workloads_without_uids_are_told_apart_by_their_names() -> None:
+    moves = RecentMoves([move(uid=""), move("api", uid="")])
+
+    assert moves.of(WorkloadId("Deployment", "shop", "web"), since=NOW - HOUR) == (move(uid=""),)
+    assert str(WorkloadId("Deployment", "shop", "web", "u")) == "Deployment shop/web"

@@ -150,3 +150,38 @@ def test_old_notes_of_others_give_way_where_all_are_too_large() -> None:
     memory = RunMemory().after(NOW, {"p/A/1": big(b"x")}).after(LATER, {"q/A/1": big(b"y")})
 
     assert list(RunMemory.decoded(memory.encoded()).notes) == ["q/A/1"]
+
+
+def test_note_of_this_run_stays_beside_one_of_the_same_time() -> None:
+    read = RunMemory()
+    stored, own = read.after(LATER, {"p/A/1": b"1"}), read.after(LATER, {"p/A/1": b"2"})
+
+    assert own.joined(stored, read=read).of("p/A/1").note == b"2"
+
+
+def test_first_note_of_another_run_is_taken_over() -> None:
+    read = RunMemory()
+
+    joined = read.after(LATER, {}).joined(read.after(NOW, {"p/A/1": b"1"}), read=read)
+
+    assert joined.of("p/A/1") == PluginMemory(b"1", NOW)
+
+
+@pytest.mark.parametrize(("extra", "fits"), [(0, True), (1, False)])
+def test_memory_may_fill_its_place(extra: int, fits: bool) -> None:
+    frame = len(RunMemory().after(NOW, {"p": b'""'}).encoded())
+    memory = RunMemory().after(NOW, {"p": b'"' + b"x" * (MOST_BYTES - frame + extra) + b'"'})
+
+    if fits:
+        text = memory.encoded()
+        assert len(text) == MOST_BYTES
+        assert RunMemory.decoded(text) == memory
+    else:
+        with pytest.raises(RunMemoryError):
+            memory.encoded()
+
+
+def test_all_notes_of_the_oldest_run_give_way_together() -> None:
+    memory = RunMemory().after(NOW, {"p/A/1": b"1", "p/B/1": big(b"x")}).after(LATER, {"q/A/1": big(b"y")})
+
+    assert list(RunMemory.decoded(memory.encoded()).notes) == ["q/A/1"]

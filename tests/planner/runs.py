@@ -6,11 +6,19 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
+from descheduler.cycle.deciding.decide import decide
+from descheduler.cycle.deciding.round import RunSetting
+from descheduler.cycle.plugins import REGISTRY
+from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.goals import Goal
-from tests.builders import Object
+from descheduler.planner.migration_planner import MigrationPlanner
+from descheduler.policy.load import load_policy
+from tests.builders import NOW, Object, make_snapshot
 from tests.strategies.runs import run_plugin
 
 _PACKING = Path(__file__).resolve().parents[2] / "config" / "schedulers" / "most-allocated.yaml"
@@ -57,3 +65,36 @@ def goal_of(decisions: Decisions) -> Goal:
     """The one goal of the plan."""
     (goal,) = decisions.facts["p", "MigrationPlanner"].goals
     return goal
+
+
+def asked_after(
+    *objectives: Object,
+    nodes: Sequence[Node],
+    pods: Sequence[Pod],
+    processed: Sequence[Node] | None = None,
+    planner: Object | None = None,
+    policy: Object | None = None,
+    packs: bool = True,
+    **others: Any,
+) -> tuple[Decisions, MigrationPlanner]:
+    """What is decided for the objectives over `processed` nodes, and the plugin, which can be asked for its reasons.
+
+    Others are fields of the snapshot.
+    """
+    made: list[MigrationPlanner] = []
+
+    def factory(args: Any, handle: StrategyHandle) -> MigrationPlanner:
+        made.append(MigrationPlanner(args, handle))
+        return made[-1]
+
+    planned = {"objectives": list(objectives), "timeLimit": "60s", "workLimit": 1, **(planner or {})}
+    decisions = decide(
+        load_policy({**verified(planned, packs=packs), **(policy or {})}, REGISTRY),
+        make_snapshot(nodes, pods, **others),
+        now=NOW,
+        setting=RunSetting(
+            processed_nodes=nodes if processed is None else processed,
+            registry={**REGISTRY, "MigrationPlanner": replace(REGISTRY["MigrationPlanner"], factory=factory)},
+        ),
+    )
+    return decisions, made[0]

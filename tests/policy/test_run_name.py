@@ -36,6 +36,14 @@ def test_profile_that_no_object_can_be_named_after_gets_a_digest(profile: str) -
     assert len(name) <= 63
 
 
+@pytest.mark.parametrize(("length", "is_whole"), [(51, True), (52, False)])
+def test_name_is_spelled_out_as_far_as_a_label_goes(length: int, is_whole: bool) -> None:
+    name = run_name(policy_with("x" * length))
+
+    assert (name == f"descheduler-{'x' * length}") is is_whole
+    assert len(name) == 63
+
+
 def test_profiles_that_only_spelling_tells_apart_have_different_names() -> None:
     assert run_name(policy_with("A b")) != run_name(policy_with("a B"))
 

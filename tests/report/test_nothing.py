@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 
 import pytest
+from msgspec.structs import replace
 
+from descheduler.plan.decisions import Failure
 from descheduler.report.formats.json_text import json_text
 from descheduler.report.nothing import why_nothing
-from descheduler.report.plan.document import Plan
+from descheduler.report.plan.document import BackgroundEviction, Plan
 from descheduler.report.plan.making import make_plan
 from descheduler.report.tables.plan_table import plan_table
 from descheduler.report.tables.table_style import TableStyle
@@ -79,3 +81,48 @@ def test_of_many_plugins_two_are_quoted_those_that_select_pods_first() -> None:
 )
 def test_other_plans_need_no_such_line(plan: Plan) -> None:
     assert why_nothing(plan) == ""
+
+
+@pytest.mark.parametrize(
+    ("selected", "rest"),
+    [
+        pytest.param([1, 1], "", id="two plugins"),
+        pytest.param([1, 1, 1], "; 1 other plugin selects only pods that are blocked", id="a third one"),
+        pytest.param([1, 1, 0, 0], "; 2 other plugins select no pod", id="others without pods"),
+        pytest.param(
+            [0, 2, 1, 3, 0],
+            "; 1 other plugin selects only pods that are blocked; 2 other plugins select no pod",
+            id="both",
+        ),
+    ],
+)
+def test_plugins_that_are_not_quoted_are_counted(selected: list[int], rest: str) -> None:
+    plan = make_test_plan([make_pod("bare", owners=())])
+    (figures,) = plan.plugins
+    assert figures.facts is not None
+    plugins = [
+        replace(
+            figures, plugin=f"P{number}", facts=replace(figures.facts, why_nothing=f"why {number}", pods_selected=pods)
+        )
+        for number, pods in enumerate(selected)
+    ]
+    quoted = sorted(range(len(selected)), key=lambda number: not selected[number])[:2]
+
+    found = why_nothing(replace(plan, plugins=tuple(plugins)))
+
+    assert found == "; ".join(f"P{number}: why {number}" for number in quoted) + rest
+
+
+def test_plan_of_failed_plugins_alone_does_not_say_that_there_are_none() -> None:
+    plan = make_test_plan([make_pod("bare", owners=())])
+    failure = Failure(profile="main", plugin="PodLifeTime", message="boom")
+
+    assert why_nothing(replace(plan, plugins=(), failures=(failure,))) == ""
+
+
+def test_plan_whose_pods_another_controller_evicts_needs_no_such_line() -> None:
+    plan = make_test_plan([make_pod("bare", owners=())])
+    pod = plan.refusals[0].pod
+    taken = BackgroundEviction(pod=pod, node="a", profile="main", plugin="PodLifeTime", reason="1 h old")
+
+    assert why_nothing(replace(plan, background=(taken,))) == ""

@@ -4,11 +4,12 @@ import io
 import json
 import logging
 import re
+import sys
 from collections.abc import Iterator
 
 import pytest
 
-from descheduler.telemetry.logging import LogFormat, configure_logging, fields, log_event
+from descheduler.telemetry.logging import LogFormat, configure_logging, fields, is_json, log_broken_off, log_event
 from tests import process_logging
 
 logger = logging.getLogger("descheduler.test")
@@ -120,3 +121,89 @@ def test_libraries_are_heard_from_warnings_on() -> None:
 
     assert "connection opened" not in stream.getvalue()
     assert "connection lost" in stream.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("value", "spelled"),
+    [(True, "true"), (False, "false"), (3, "3"), (1.5, "1.5"), ("a b", '"a b"'), (None, '"None"')],
+)
+def test_values_are_spelled_as_klog_spells_them(value: object, spelled: str) -> None:
+    stream = logged()
+
+    log_event(logger, "x", value=value)
+
+    assert stream.getvalue().endswith(f" value={spelled}\n")
+
+
+@pytest.mark.parametrize(
+    ("level", "expected"),
+    [
+        (logging.CRITICAL, {"level": "error"}),
+        (logging.ERROR, {"level": "error"}),
+        (logging.WARNING, {"level": "warning"}),
+        (logging.INFO, {"level": "info", "v": 0}),
+        (logging.INFO - 3, {"level": "info", "v": 3}),
+    ],
+)
+def test_json_names_the_level_and_the_verbosity(level: int, expected: dict[str, object]) -> None:
+    stream = logged("json", 9)
+
+    logger.log(level, "x")
+
+    event = json.loads(stream.getvalue())
+    assert {key: event[key] for key in ("level", "v") if key in event} == expected
+
+
+@pytest.mark.parametrize(
+    ("message", "args", "shown"),
+    [
+        ("whole %s", (), "whole %s"),
+        ("%s", ("secret",), "***"),
+        ("%s %s", (1.5, True), "1.5 True"),
+        ("%(a)s", ({"a": "secret"},), "%(a)s"),
+    ],
+)
+def test_messages_of_libraries_are_shown_without_texts(message: str, args: tuple[object, ...], shown: str) -> None:
+    stream = logged("json")
+
+    logging.getLogger("urllib3").warning(message, *args)
+
+    assert json.loads(stream.getvalue())["msg"] == shown
+
+
+def test_json_is_known_from_text() -> None:
+    logged("text")
+    assert not is_json()
+    logged("json")
+    assert is_json()
+
+
+def test_closed_stream_takes_the_log_too() -> None:
+    configure_logging(None, verbosity=0, log_format="text")
+
+    logger.error("nobody hears this")
+
+
+@pytest.mark.parametrize("log_format", ["text", "json"])
+@pytest.mark.parametrize(("number", "num_more"), [(0, 0), (2, 0), (100, 0), (101, 1), (103, 3)])
+def test_second_signal_leaves_a_line_for_each_of_the_first_hundred_pods(
+    capfd: pytest.CaptureFixture[str], log_format: LogFormat, number: int, num_more: int
+) -> None:
+    configure_logging(sys.stderr, verbosity=0, log_format=log_format)
+
+    log_broken_off([f"shop/p{index}" for index in range(number)], sys._getframe())
+
+    lines = capfd.readouterr().err.splitlines()
+    assert len(lines) == 1 + min(number, 100) + bool(num_more)
+    assert ("unconfirmed=" if log_format == "text" else '"unconfirmed": ') + str(number) in lines[0]
+    assert "test_logging.py:" in lines[0]
+    assert all("Eviction not confirmed, counted as evicted" in line for line in lines[1:101])
+    if num_more:
+        assert "More evictions not confirmed" in lines[-1]
+        assert ("num=" if log_format == "text" else '"num": ') + str(num_more) in lines[-1]
+
+
+def test_second_signal_in_unknown_code_is_told_too(capfd: pytest.CaptureFixture[str]) -> None:
+    log_broken_off([], None)
+
+    assert "(unknown):0]" in capfd.readouterr().err

@@ -12,12 +12,13 @@ from msgspec.structs import replace
 
 from descheduler.model.shard import Shard
 from descheduler.plan.decisions import Failure
+from descheduler.plan.outcome import OutcomeCode, OutcomeKind
 from descheduler.report.plan.document import Plan
 from descheduler.telemetry.notices import FORMATS, NoticeFormat, make_notice
 from descheduler.telemetry.notifying import NoticeTarget, NoticeWhen, notify
 from descheduler.telemetry.run_record import RunRecord
-from tests.report.decided_cycles import make_test_plan
-from tests.report.outcomes import EVICTED, FAILED, REFUSED, outcome_of
+from tests.report.decided_cycles import OLD, make_test_plan
+from tests.report.outcomes import EVICTED, FAILED, GONE, REFUSED, executed, outcome_of
 from tests.telemetry.webhook import SECRET, Webhook, webhook
 
 __all__ = ["webhook"]
@@ -40,6 +41,8 @@ def _with_failures(plan: Plan, failures: tuple[Failure, ...]) -> Plan:
 
 DRY = RunRecord(plan=make_test_plan(), exit_code=0, ended_at=1000.0, is_dry=True)
 DRY_AND_IDLE = RunRecord(plan=make_test_plan(nodes=[]), exit_code=0, ended_at=1000.0, is_dry=True)
+BROKEN = Failure(profile="p", plugin="X", message="m")
+FAILED_TO_ANSWER = executed(OLD[1], OutcomeKind.EVICTED, OutcomeCode.DONE)
 FAILED_EARLY = RunRecord(exit_code=1, ended_at=1000.0)
 
 
@@ -163,6 +166,80 @@ def test_the_url_is_read_from_its_file_at_each_run(webhook: Webhook, tmp_path: P
     notify(done(EVICTED), target)
 
     assert len(webhook.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        (1, "the run failed, and nothing was evicted; the log says why"),
+        (2, "the run has an invalid policy or wrong flags, and nothing was evicted; the log says why"),
+        (4, "the run was stopped before its end"),
+        (130, "the run was stopped by SIGINT (Ctrl-C)"),
+        (143, "the run was stopped by SIGTERM"),
+        (7, "the run ended with exit code 7"),
+    ],
+)
+def test_run_without_a_plan_says_how_it_ended(code: int, words: str) -> None:
+    notice = make_notice(RunRecord(exit_code=code, ended_at=1000.0), "n")
+
+    assert (notice.summary, notice.details, notice.planned, notice.counts) == (words, (), 0, {})
+    assert notice.is_problem is (code != 7)
+
+
+def unconfirmed(outcome: Any) -> Any:
+    return replace(outcome, code=OutcomeCode.OUTCOME_UNKNOWN)
+
+
+@pytest.mark.parametrize(
+    ("record", "is_problem"),
+    [
+        pytest.param(done(), False, id="nothing to do"),
+        pytest.param(done(EVICTED), False, id="evicted"),
+        pytest.param(done(REFUSED), True, id="refused"),
+        pytest.param(done(FAILED), True, id="failed"),
+        pytest.param(done(unconfirmed(EVICTED)), True, id="unconfirmed"),
+        pytest.param(replace(done(), exit_code=3), False, id="refused by others as a whole"),
+        pytest.param(replace(done(EVICTED), exit_code=4), True, id="stopped"),
+        pytest.param(
+            replace(DRY, plan=_with_failures(make_test_plan(), (Failure("p", "X", "m"),))), True, id="a plugin"
+        ),
+        pytest.param(DRY, False, id="a dry run"),
+    ],
+)
+def test_people_should_look_where_something_went_wrong(record: RunRecord, is_problem: bool) -> None:
+    assert make_notice(record, "n").is_problem is is_problem
+
+
+@pytest.mark.parametrize(
+    ("record", "has_evictions"),
+    [(DRY, True), (DRY_AND_IDLE, False), (done(EVICTED), True), (done(REFUSED), False), (done(), False)],
+)
+def test_notice_tells_whether_pods_leave(record: RunRecord, has_evictions: bool) -> None:
+    assert make_notice(record, "n").has_evictions is has_evictions
+
+
+@pytest.mark.parametrize(
+    ("record", "summary"),
+    [
+        (done(EVICTED, FAILED, GONE), "pods: 1 evicted, 1 gone already, 1 failed"),
+        (done(), "nothing was evicted"),
+        (DRY, "3 pods would be evicted (dry run)"),
+        (DRY_AND_IDLE, "nothing would be evicted (dry run)"),
+    ],
+)
+def test_summary_counts_pods_by_how_they_ended(record: RunRecord, summary: str) -> None:
+    assert make_notice(record, "n").summary == summary
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "words"),
+    [
+        ([unconfirmed(EVICTED)], "1 eviction had no clear answer and counts as evicted"),
+        ([unconfirmed(EVICTED), unconfirmed(FAILED_TO_ANSWER)], "2 evictions had no clear answer and count as evicted"),
+    ],
+)
+def test_evictions_without_a_clear_answer_are_counted(outcomes: list[Any], words: str) -> None:
+    assert words in make_notice(done(*outcomes), "n").details
 
 
 def test_a_shard_is_told_by_the_name_of_its_lease() -> None:

@@ -44,7 +44,7 @@ def deep_name_in(block: bytes) -> str:
 def deep_object_in(page: bytes) -> str:
     """Namespace and name of the first object of a list that cannot be decoded for its depth; else `the list`."""
     with suppress(*_Malformed):
-        for item, _ in elements(members(page)["items"]):
+        for item, _ in elements(members(page).get("items", b"[]")):
             try:
                 _decode_any(item)
             except RecursionError:

@@ -190,12 +190,14 @@ def _checked_path(given: object) -> tuple[str | int, ...]:
 
 def _checked_needs(given: object) -> Needs:
     needs = is_of(given, Needs, "needs()")
-    unknown = sorted(text_of(key, "a kind of needs()") for key in needs.kinds if key not in KINDS)
+    kinds, wanted = frozenset(needs.kinds), frozenset(needs.wanted_kinds)
+    unknown = sorted(text_of(key, "a kind of needs()") for key in kinds | wanted if key not in KINDS)
     if unknown:
         raise WrongAnswer(f"needs() names unknown kinds: {', '.join(unknown)}")
     annotations = frozenset(text_of(key, "an annotation of needs()") for key in needs.annotations)
     return Needs(
-        frozenset(needs.kinds),
+        kinds,
+        wanted,
         pod_conditions=bool(needs.pod_conditions),
         pod_templates=bool(needs.pod_templates),
         annotations=annotations,

@@ -208,18 +208,12 @@ _OF_RUNS = frozenset({SURGE_ANNOTATION, PROVIDER_ANNOTATION, ROOMS_ANNOTATION})
 class _ObjectMetadata(msgspec.Struct):
     name: str = ""
     uid: str = ""
-    annotations: dict[str, Any] | None = None
 
 
 class Head(msgspec.Struct):
     """What is read of an object whatever else it holds."""
 
     metadata: _ObjectMetadata
-
-    @property
-    def created_by(self) -> object:
-        """The creator that the job names, None for none."""
-        return (self.metadata.annotations or {}).get(CREATED_BY_ANNOTATION)
 
 
 decode_head = msgspec.json.Decoder(Head).decode

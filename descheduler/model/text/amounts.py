@@ -80,6 +80,6 @@ def rounded_percent(percent: float, limit: float | None = None) -> str:
     """
     for decimals in (1, 3, 6):
         text = f"{percent:.{decimals}f}".rstrip("0").rstrip(".")
-        if limit is None or percent == limit or float(text) != limit:
+        if float(text) != limit:
             break
     return "99.9%" if percent < 100 and float(text) == 100 else f"{text}%"

@@ -62,7 +62,7 @@ def later(start: datetime, duration: timedelta) -> datetime:
     try:
         return start + duration
     except OverflowError:
-        end = datetime.max if duration > timedelta(0) else datetime.min
+        end = datetime.min if duration.days < 0 else datetime.max
         return end.replace(tzinfo=UTC)
 
 

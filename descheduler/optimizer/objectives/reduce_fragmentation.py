@@ -111,7 +111,10 @@ class ReduceFragmentationGoal(PreparedObjective):
         return choose_dear_nodes(placement, stranded, rng, num_pods, first=np.unique(first), kind=self._kind)
 
     def add_to(self, model: Model, placement: Arrangement, neighbourhood: Neighbourhood) -> None:
-        """Maximises the slots of all classes, which is the same: what is free in total stays."""
+        """Maximises the slots of all classes, which is the same: what is free in total stays.
+
+        For each pod takes as many parts wherever it is.
+        """
         unit = 1 + int(self._problem.cost[neighbourhood.pods].sum())
         for each in self._problem.parts_of(neighbourhood.nodes):
             for need, weight in zip(self._classes, self._weight.tolist(), strict=True):

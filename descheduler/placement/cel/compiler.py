@@ -172,16 +172,8 @@ class Compiler:
             raise Unsupported(f"a map with other keys than strings at position {node.at + 1}")
         runs = [(key.run, value.run) for key, value in zip(keys, values, strict=True)]
 
-        def build(frame: Frame) -> Value:
-            built: dict[str, Value] = {}
-            for key_run, value_run in runs:
-                key = key_run(frame)
-                if key in built:
-                    raise EvaluationError(f"repeated key {key}")
-                built[key] = value_run(frame)
-            return built
-
-        return Compiled(map_of(STRING, _common(values, node.at)), build)
+        kind = map_of(STRING, _common(values, node.at))
+        return Compiled(kind, lambda frame: {key(frame): value(frame) for key, value in runs})
 
 
 def _read(place: int) -> Evaluation:

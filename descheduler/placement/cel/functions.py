@@ -40,6 +40,7 @@ from descheduler.placement.cel.values import (
     equal,
     no_overload,
     ordered,
+    place_in_list,
 )
 
 Run = Callable[..., Value]
@@ -102,13 +103,12 @@ def _value_of(optional: Optional) -> Value:
 
 def _index(values: Value, index: Value) -> Value:
     if type(values) is tuple:
-        if type(index) is not int:
-            raise no_overload("[]", values, index)
-        if not 0 <= index < len(values):
+        place = place_in_list(values, index)
+        if place is None:
             raise EvaluationError(f"index out of bounds: {index}")
-        return values[index]
-    if type(values) is DomainMap and type(index) is str:
-        return values[index]
+        return values[place]
+    if type(values) is DomainMap:
+        return values.of(index)
     if isinstance(values, dict):
         if type(index) is str and index in values:
             return values[index]

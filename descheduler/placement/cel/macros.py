@@ -30,7 +30,15 @@ from descheduler.placement.cel.frame import (
 )
 from descheduler.placement.cel.patterns import Pattern
 from descheduler.placement.cel.syntax import Call, Identifier, Literal, Node, Select
-from descheduler.placement.cel.values import NOTHING, DomainMap, Optional, Value, no_overload, type_name
+from descheduler.placement.cel.values import (
+    NOTHING,
+    DomainMap,
+    Optional,
+    Value,
+    no_overload,
+    place_in_list,
+    type_name,
+)
 
 _CHARACTERS_IN_STEP = 16
 """A step is this many instructions of a regular expression, each of which may look at a character."""
@@ -63,12 +71,12 @@ def optional_part(whole: Compiled, key: Compiled, at: int) -> Compiled:
 
 
 def _part(values: Value, key: Value) -> Optional:
-    if type(values) is DomainMap and type(key) is str:
-        return Optional(True, values[key])
+    if type(values) is DomainMap:
+        return Optional(True, values.of(key))
     if isinstance(values, dict) and type(key) is str and key in values:
         return Optional(True, values[key])
-    if type(values) is tuple and type(key) is int and 0 <= key < len(values):
-        return Optional(True, values[key])
+    if type(values) is tuple and (place := place_in_list(values, key)) is not None:
+        return Optional(True, values[place])
     return NOTHING
 
 
@@ -252,7 +260,9 @@ def _otherwise(*, is_optional: bool) -> _Macro:
             )
 
         def run(frame: Frame) -> Value:
-            held = _optional(optional.run(frame))
+            held = optional.run(frame)
+            if type(held) is not Optional:
+                return held  # as cel-go 0.26 has it
             if not held.has_value:
                 return other.run(frame)
             return held if is_optional else held.value

@@ -114,7 +114,7 @@ _REPETITION = re.compile(rf"(?:(?P<sign>[*+?])|\{{(?P<least>{_NUMBER})(?P<comma>
 _NAMED_CLASS = re.compile(r"\[:(\^?)([^:\]]*):\]")
 _ESCAPE = re.compile(
     r"x(?P<hex>[0-9a-fA-F]{2})|x\{(?P<long>[0-9a-fA-F]{1,8})\}|(?P<octal>0[0-7]{0,2}|[1-7][0-7]{1,2})"
-    r"|[afnrtv]|[^\w]|_",
+    r"|[afnrtv]|[^\w\x80-\U0010ffff]|_",
     re.ASCII | re.DOTALL,
 )
 _OTHER_CASES = {"k": "\u212a", "s": "\u017f"}
@@ -157,22 +157,19 @@ class _Reader:
 
     def alternatives(self, flags: _Flags) -> Part:
         """Everything up to the end of the group."""
-        self._nesting += 1
-        if self._nesting > _DEEPEST:
-            raise Unsupported(f"a regular expression with more than {_DEEPEST} nested groups")
         found, row = [], list[Part]()
         while self.rest not in ("", ")"):
-            changed = self._flags(flags)
-            if changed is not None:
-                flags = changed
-            elif self._skip("|"):
+            if self._skip("|"):
                 found.append(Row(row))
                 row = []
-            elif self._skip("\\Q"):
-                row += self._quoted(flags)
+                continue
+            changed = self._match(_FLAGS)
+            if changed is not None:
+                flags = _with_flags(flags, changed)
             else:
-                row.append(self._repeated(self._atom(flags)))
-        self._nesting -= 1
+                row += self._quoted(flags) if self._skip("\\Q") else [self._atom(flags)]
+            if row:  # flags and an empty quotation do not keep the part before them from being repeated
+                row.append(self._repeated(row.pop()))
         found.append(Row(row))
         return Alternatives(found) if len(found) > 1 else found[0]
 
@@ -187,25 +184,15 @@ class _Reader:
             self._at = match.end()
         return match
 
-    def _flags(self, flags: _Flags) -> _Flags | None:
-        """The flags from here to the end of the group, where they are set here."""
-        match = self._match(_FLAGS)
-        if match is None:
-            return None
-        if self.rest and self.rest in "*+?":
-            raise self.error("nothing to repeat")
-        return _with_flags(flags, match)
-
     def _quoted(self, flags: _Flags) -> Sequence[Part]:
         end = self._text.find("\\E", self._at)
         quoted = self._text[self._at : end if end >= 0 else None]
         self._at = end + 2 if end >= 0 else len(self._text)
-        parts: list[Part] = [_characters(_ranges_of(character), flags) for character in quoted]
-        return [*parts[:-1], self._repeated(parts[-1])] if parts else []
+        return [_characters(_ranges_of(character), flags) for character in quoted]
 
     def _atom(self, flags: _Flags) -> Part:
         character = self.rest
-        if character in "*+?":
+        if _REPETITION.match(self._text, self._at):
             raise self.error("nothing to repeat")
         if character == "(":
             return self._group(flags)
@@ -229,7 +216,11 @@ class _Reader:
         opening = self._match(_GROUP)
         if opening is None:
             raise self.error("invalid group")
+        self._nesting += 1
+        if self._nesting > _DEEPEST:
+            raise Unsupported(f"a regular expression with more than {_DEEPEST} nested groups")
         inner = self.alternatives(_with_flags(flags, opening))
+        self._nesting -= 1
         if not self._skip(")"):
             raise self.error("missing )")
         return inner
@@ -238,7 +229,7 @@ class _Reader:
         match = self._match(_REPETITION)
         if match is None:
             return part
-        if self._text[self._at : self._at + 1] in ("*", "+", "?") or _REPETITION.match(self._text, self._at):
+        if _REPETITION.match(self._text, self._at):
             raise self.error("a repetition of a repetition")
         if match["least"] is None:
             least, most = _REPETITIONS[match["sign"]]
@@ -323,8 +314,9 @@ class _Reader:
 
 def _with_flags(flags: _Flags, match: re.Match[str]) -> _Flags:
     names = {"i": "ignores_case", "m": "has_lines", "s": "dot_is_all"}
-    set_on = {names[flag]: True for flag in match["on"] or "" if flag in names}
-    return replace(flags, **set_on, **{names[flag]: False for flag in match["off"] or "" if flag in names})
+    changed = {names[flag]: True for flag in match["on"] or "" if flag in names}
+    changed |= {names[flag]: False for flag in match["off"] or "" if flag in names}
+    return replace(flags, **changed)
 
 
 def _characters(ranges: _Ranges, flags: _Flags) -> Characters:

@@ -34,6 +34,10 @@ class DomainMap(dict[str, dict[str, _Held]]):
     def __missing__(self, domain: str) -> dict[str, _Held]:
         return {}
 
+    def of(self, domain: Value) -> dict[str, _Held]:
+        """Those of a domain; none for a key that is no string."""
+        return self[domain] if type(domain) is str else {}
+
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
@@ -170,7 +174,7 @@ _NUMBERS = (int, float)
 
 def _equal_of_one_type(left: Value, right: Value) -> bool:
     if isinstance(left, tuple):
-        return len(left) == len(right) and all(_is_surely_equal(*pair) for pair in zip(left, right, strict=True))
+        return len(left) == len(right) and not any(_are_surely_unequal(*pair) for pair in zip(left, right, strict=True))
     if isinstance(left, dict):
         return _equal_maps(left, right)
     if isinstance(left, Optional):
@@ -183,15 +187,30 @@ def _equal_of_one_type(left: Value, right: Value) -> bool:
 
 
 def _equal_maps(left: dict[str, Value], right: dict[str, Value]) -> bool:
-    return left.keys() == right.keys() and all(_is_surely_equal(value, right[key]) for key, value in left.items())
+    return left.keys() == right.keys() and not any(_are_surely_unequal(each, right[key]) for key, each in left.items())
+
+
+def _are_surely_unequal(left: Value, right: Value) -> bool:
+    """Of elements of two lists or maps: an error counts as equal (cel-go 0.26)."""
+    try:
+        return not equal(left, right)
+    except EvaluationError:
+        return False
 
 
 def _is_surely_equal(left: Value, right: Value) -> bool:
-    """Equality of elements, where an error counts as unequal."""
+    """Of a value and an element: an error counts as unequal."""
     try:
         return equal(left, right)
     except EvaluationError:
         return False
+
+
+def place_in_list(values: tuple[Value, ...], index: Value) -> int | None:
+    """The place that `index` names, which may be a whole double; None where the list has no such place."""
+    if type(index) is not int and not (type(index) is float and index.is_integer()):
+        raise no_overload("[]", values, index)
+    return int(index) if 0 <= index < len(values) else None
 
 
 def contains(values: Value, wanted: Value) -> bool:

@@ -222,7 +222,7 @@ def explain_volume_binding(refused: RefusedNode, obstacle: Obstacle) -> Iterator
         elif VolumeFault.NO_ROOM in obstacle.facts:
             room = amount_text("memory", claim.request_bytes)
             yield f"no room for the volume of claim {claim.name}: {room} of storage class {claim.storage_class}"
-        else:
+        elif VolumeFault.NO_VOLUME in obstacle.facts:
             yield (
                 f"no volume for claim {claim.name}: no free volume of storage class {claim.storage_class} fits and"
                 " is reachable from the node, and none can be provisioned"

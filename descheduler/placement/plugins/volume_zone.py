@@ -19,8 +19,9 @@ from descheduler.placement.framework.extension_points import PASS, SKIP, PreFilt
 from descheduler.placement.framework.obstacle import Code, Obstacle, ObstacleReason
 from descheduler.placement.framework.refused_node import RefusedNode
 from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin, own_node
+from descheduler.placement.plugins.helper.node_selector_words import label_found
 from descheduler.placement.plugins.volumes.node_sets import NodeSets
-from descheduler.placement.plugins.volumes.pod_claims import CLAIM_KINDS, claims_of, not_found
+from descheduler.placement.plugins.volumes.pod_claims import CLAIM_KINDS, not_found
 from descheduler.placement.shadow.node_masks import BoolMask
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 
@@ -140,12 +141,15 @@ def _zones_of(labels: Mapping[str, str]) -> list[_Zone]:
 
 def explain_volume_zone(refused: RefusedNode, obstacle: Obstacle) -> Iterator[str]:
     """The volumes of another zone."""
-    for claim in claims_of(refused.pod, refused.cycle.cluster):
-        volume = refused.snapshot.volumes.get(claim.volume_name)
-        for key, places in sorted(volume.labels.items()) if volume is not None else ():
-            here = refused.node.labels.get(key)
-            if key.endswith(("/zone", "/region")) and here is not None and here not in places.split("__"):
-                yield f"volume {claim.volume_name} of claim {claim.name} is in {key}={places}, the node in {here}"
+    labels, snapshot = refused.node.labels, refused.snapshot
+    for name in dict.fromkeys(refused.pod.claim_names):
+        claim = snapshot.claims.get((refused.pod.namespace, name))
+        volume = None if claim is None else snapshot.volumes.get(claim.volume_name)
+        for key, places in () if volume is None else _zones_of(volume.labels):
+            here = labels.get(key, labels.get(_CURRENT_KEYS[key]))
+            if here not in places:
+                found = label_found(labels, key) if here is None else f"the node in {here}"
+                yield f"volume {volume.name} of claim {name} is in {key}={volume.labels[key]}, {found}"
 
 
 ROW = SchedulingPlugin(

@@ -13,11 +13,11 @@ from descheduler.model.text.counted import counted
 from descheduler.plan.facts import NearestValue, NodeClasses, PluginFacts
 from descheduler.strategies.low_node_load.args import LowNodeLoadArgs
 from descheduler.strategies.low_node_load.detector import Detectors
-from descheduler.strategies.low_node_load.headroom import Aspect, prod_load, whole_load
+from descheduler.strategies.low_node_load.headroom import prod_load, whole_load
 from descheduler.strategies.low_node_load.node_load import MeasuredNode, NodeClass
 from descheduler.strategies.low_node_load.pool_run import PoolRun, PoolStop
-from descheduler.strategies.low_node_load.pools import LoadThresholds, usage_percent
-from descheduler.strategies.node_utilization import classify, levels
+from descheduler.strategies.low_node_load.pools import LoadThresholds
+from descheduler.strategies.node_utilization import levels
 from descheduler.strategies.node_utilization.census import nodes_text
 from descheduler.strategies.node_utilization.usage import noun_of
 from descheduler.strategies.shared.koordinator import NO_NODE, not_selected
@@ -35,17 +35,19 @@ _KEYS = {
 
 
 class Findings:
-    """What the turns of all pools came to."""
+    """What the turns of all pools came to. `num_pods` are those of each node before the first turn."""
 
     def __init__(
         self,
         runs: Sequence[PoolRun],
+        num_pods: Mapping[str, int],
         args: LowNodeLoadArgs,
         handle: StrategyHandle,
         selection: Selection,
         detectors: Detectors,
     ) -> None:
         self._runs = runs
+        self._num_pods = num_pods
         self._args = args
         self._handle = handle
         self._selection = selection
@@ -53,7 +55,7 @@ class Findings:
 
     def facts(self) -> PluginFacts:
         """How many nodes are in which class, how near they are to the thresholds, and what left pods out."""
-        num_examined = sum(len(self._handle.view.active_pods_on(name)) for name in self._run_by_node)
+        num_examined = sum(self._num_pods[name] for name in self._run_by_node)
         num_selected = self._selection.num_selected - sum(
             relief.num_not_needed for run in self._runs for relief in run.reliefs
         )
@@ -147,7 +149,7 @@ class Findings:
         name = load.node.name
         is_high, is_prod_high = (any(each is load for each in of) for of in (run.high, run.prod_high))
         if not is_high and not is_prod_high:
-            return f"node {name} is not overutilized: {self._level(run.measured.whole, load, whole_load)}"
+            return f"node {name} is not overutilized: {self._level(run, name)}"
         if name not in run.abnormal:
             return f"node {name} is overutilized {self._too_new(run, name)}"
         return self._stop_sentence(run)
@@ -177,21 +179,21 @@ class Findings:
 
     def _highest(self, run: PoolRun) -> str:
         thresholds = _stated(run.measured.whole, is_high=True)
-        load = max(run.measured.loads, key=lambda each: thresholds.excess(_for_words(each, whole_load)))
-        level = self._level(run.measured.whole, load, whole_load)
-        return f"the highest is {load.node.name} with {level}" if level else "no threshold is set"
+        highest = max(run.levels[whole_load].values(), key=thresholds.excess).node.name
+        level = self._level(run, highest)
+        return f"the highest is {highest} with {level}" if level else "no threshold is set"
 
-    def _level(self, thresholds: LoadThresholds, load: MeasuredNode, aspect: Aspect) -> str:
+    def _level(self, run: PoolRun, node_name: str) -> str:
         """The resource of a node that is nearest to its high threshold, or furthest above it."""
-        level = _stated(thresholds, is_high=True).highest(_for_words(load, aspect))
-        return "" if level is None else level.words(_noun(level.resource, aspect))
+        level = _stated(run.measured.whole, is_high=True).highest(run.levels[whole_load][node_name])
+        return "" if level is None else level.words(noun_of(level.resource, "usage"))
 
     def _left_out(self, num_examined: int, num_selected: int) -> dict[str, int]:
         """Pods that are not selected, by the key of the policy that decided about their node, or about them."""
         by_key = Counter[str]()
         for name, run in self._run_by_node.items():
             if (key := self._key_of_node(run, name)) != "":
-                by_key[key] += len(self._handle.view.active_pods_on(name))
+                by_key[key] += self._num_pods[name]
         for rule, number in self._selection.left_out():
             by_key[rule.key] += number
         # Pods of relieved nodes that need not leave as well.
@@ -229,7 +231,7 @@ class Findings:
         """For each threshold the node that is nearest to it, on whichever side."""
         for run in self._runs:
             for thresholds, aspect in ((run.measured.whole, whole_load), (run.measured.prod, prod_load)):
-                loads = [_for_words(load, aspect) for load in run.measured.loads]
+                loads = [*run.levels[aspect].values()]
                 for is_high in (False, True):
                     yield from _stated(thresholds, is_high=is_high).nearest(loads)
 
@@ -250,12 +252,3 @@ def _stated(thresholds: LoadThresholds, *, is_high: bool) -> levels.Thresholds:
     average = thresholds.average
     means = None if average is None else {name: average.get(name, 0.0) for name in names}
     return levels.Thresholds(key, effective, {name: given[name] for name in names}, means)
-
-
-def _for_words(load: MeasuredNode, aspect: Aspect) -> classify.NodeLoad:
-    usage = aspect(load).usage
-    return classify.NodeLoad(load.node, load.pods, usage, usage_percent(usage, load.capacity))
-
-
-def _noun(resource: str, aspect: Aspect) -> str:
-    return noun_of(resource, "usage of prod pods" if aspect is prod_load else "usage")

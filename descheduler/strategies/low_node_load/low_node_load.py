@@ -37,7 +37,7 @@ class LowNodeLoad:
         self._args = args
         self._handle = handle
         self._detectors = self._remembered()
-        self._findings = Findings((), args, handle, Selection(), self._detectors)
+        self._findings = Findings((), {}, args, handle, Selection(), self._detectors)
 
     def balance(self, nodes: Sequence[Node]) -> None:
         """Relieves pool after pool.
@@ -51,7 +51,10 @@ class LowNodeLoad:
         selection = Selection(
             evictable_pods(args.evictable_namespaces, [entry.selector for entry in args.pod_selectors])
         )
-        runs = []
+        view, runs = self._handle.view, []
+        num_pods = {
+            node.name: sum(not view.is_arrival(pod) for pod in view.active_pods_on(node.name)) for node in nodes
+        }
         relieved = frozenset[str]()
         for pool in () if args.paused else pools_of(args):
             members = pool.members(nodes, relieved)
@@ -62,7 +65,7 @@ class LowNodeLoad:
             runs.append(run)
             if run.stop is None:
                 relieved |= {load.node.name for load in run.high}
-        self._findings = Findings(runs, args, self._handle, selection, self._detectors)
+        self._findings = Findings(runs, num_pods, args, self._handle, selection, self._detectors)
 
     def note(self) -> bytes:
         """The detectors, for the next run."""

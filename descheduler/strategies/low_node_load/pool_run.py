@@ -13,10 +13,11 @@ from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.node import Node
 from descheduler.strategies.low_node_load.args import LowNodeLoadArgs
 from descheduler.strategies.low_node_load.detector import Detectors, DetectorSet
-from descheduler.strategies.low_node_load.headroom import Headroom, Targets, prod_load, whole_load
+from descheduler.strategies.low_node_load.headroom import Aspect, Headroom, Targets, prod_load, whole_load
 from descheduler.strategies.low_node_load.node_load import MeasuredNode, NodeClass, classify, measure
-from descheduler.strategies.low_node_load.pools import NodePool
+from descheduler.strategies.low_node_load.pools import NodePool, usage_percent
 from descheduler.strategies.low_node_load.relief import PoolRelief, ReliefPhase, sort_by_load
+from descheduler.strategies.node_utilization.classify import NodeLoad
 from descheduler.strategies.shared.selection import Selection
 
 
@@ -39,6 +40,11 @@ class PoolRun:
         self.measured = measure(
             pool, nodes, handle.view, now=handle.now, expiration_seconds=args.node_metric_expiration_seconds
         )
+        self.levels = {
+            aspect: {load.node.name: _level(load, aspect) for load in self.measured.loads}
+            for aspect in (whole_load, prod_load)
+        }
+        """The loads by node name as they were found, for words; those of `measured` change with what is booked."""
         self.classes = classify(self.measured.loads)
         self.high = self.classes.of(NodeClass.HIGH)
         self.prod_high = self.classes.of(NodeClass.PROD_HIGH)
@@ -123,3 +129,8 @@ class PoolRun:
 
 def _names(loads: Sequence[MeasuredNode]) -> list[str]:
     return [load.node.name for load in loads]
+
+
+def _level(load: MeasuredNode, aspect: Aspect) -> NodeLoad:
+    usage = dict(aspect(load).usage)
+    return NodeLoad(load.node, load.pods, usage, usage_percent(usage, load.capacity))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from descheduler.model.text.counted import first_names
 from descheduler.policy.plugin import ArgsProblem
 from descheduler.policy.shared_args import (
     Args,
@@ -14,6 +15,9 @@ from descheduler.policy.shared_args import (
     compile_selector,
 )
 from descheduler.strategies.shared.rules import Match, Rule
+
+_MOST_LISTED = 5
+"""Namespaces that a sentence names."""
 
 
 class PodFilterArgs(Args, frozen=True):
@@ -69,20 +73,12 @@ def _in_namespaces(key: str, namespaces: Namespaces | None) -> Iterator[Rule]:
             f"{key}.include",
             lambda pod: pod.namespace in include,
             lambda pod: f"namespace {pod.namespace} is not included ({key}.include)",
-            f"no pod is in an included namespace ({key}.include: {_listed(include)})",
+            f"no pod is in an included namespace ({key}.include: {first_names(sorted(include), _MOST_LISTED)})",
         )
     if exclude:
         yield Match(
             f"{key}.exclude",
             lambda pod: pod.namespace not in exclude,
             lambda pod: f"namespace {pod.namespace} is excluded ({key}.exclude)",
-            f"every pod is in an excluded namespace ({key}.exclude: {_listed(exclude)})",
+            f"every pod is in an excluded namespace ({key}.exclude: {first_names(sorted(exclude), _MOST_LISTED)})",
         )
-
-
-_MOST_LISTED = 5
-
-
-def _listed(names: frozenset[str]) -> str:
-    more = len(names) - _MOST_LISTED
-    return ", ".join(sorted(names)[:_MOST_LISTED]) + (f" and {more} others" if more > 0 else "")

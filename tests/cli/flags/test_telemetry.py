@@ -4,11 +4,13 @@ import os
 from pathlib import Path
 
 import click
+import pytest
 
 from descheduler.cli.flags.telemetry import takes_telemetry
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.policy.load import load_policy
 from descheduler.telemetry.metrics.export import MetricsTarget
+from descheduler.telemetry.notifying import NoticeTarget
 from descheduler.telemetry.recording import TelemetrySettings
 from descheduler.telemetry.tracing import OtlpSettings
 from tests.cli.commands import Descheduler
@@ -48,6 +50,77 @@ def test_flags_of_upstream_say_where_traces_go() -> None:
     )
 
     assert found.otlp == OtlpSettings("collector:4317", Path("ca.crt"), "tidy", "ops", 0.5)
+
+
+@pytest.mark.parametrize(
+    ("flags", "expected"),
+    [
+        pytest.param([], None, id="nobody"),
+        pytest.param(["--notify-url", ""], None, id="an empty variable"),
+        pytest.param(
+            ["--notify-url", "https://hooks/x"],
+            NoticeTarget("descheduler-main", "https://hooks/x", None, None, "json", "evictions"),
+            id="a webhook",
+        ),
+        pytest.param(
+            ["--notify-url-file=u", "--notify-token-file=t", "--notify-format=slack", "--notify-when=always"],
+            NoticeTarget("descheduler-main", None, Path("u"), Path("t"), "slack", "always"),
+            id="a webhook in a file",
+        ),
+    ],
+)
+def test_notifications_go_where_the_flags_say(flags: list[str], expected: NoticeTarget | None) -> None:
+    assert settings(*flags).notice == expected
+
+
+def test_webhook_is_told_of_a_run_without_a_valid_policy_and_nothing_else_is() -> None:
+    flags = ["--notify-url=https://hooks/x", "--metrics-textfile=a.prom", "--otel-collector-endpoint=collector:4317"]
+
+    found: TelemetrySettings = sample.main(flags, standalone_mode=False)(None)
+
+    assert found == TelemetrySettings(
+        notice=NoticeTarget("descheduler", "https://hooks/x", None, None, "json", "evictions")
+    )
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        pytest.param(
+            ["--notify-url=https://h", "--notify-url-file=f"],
+            "--notify-url and --notify-url-file exclude each other",
+            id="two webhooks",
+        ),
+        pytest.param(
+            ["--notify-token-file=t"], "--notify-token-file needs --notify-url or --notify-url-file", id="no webhook"
+        ),
+        pytest.param(
+            ["--notify-url=https://me:secret@h"], "contains credentials; use --notify-token-file", id="a password"
+        ),
+        pytest.param(["--notify-url=hooks"], "is not a URL such as https://hooks.example.com/alerts", id="no URL"),
+        pytest.param(["--metrics-push-url=http://me@h"], "contains credentials; remove them from the URL", id="a user"),
+        pytest.param(["--metrics-push-url=gateway"], "is not a URL such as http://pushgateway:9091", id="no gateway"),
+        pytest.param(
+            ["--otel-collector-endpoint=me@h:1"], "contains credentials; remove them from the address", id="a collector"
+        ),
+    ],
+)
+def test_flags_that_make_no_sense_are_refused_without_what_they_hold(flags: list[str], message: str) -> None:
+    with pytest.raises(click.UsageError) as raised:
+        settings(*flags)
+
+    assert message in raised.value.format_message()
+    assert "secret" not in raised.value.format_message()
+
+
+@pytest.mark.parametrize("flags", [["--notify-token-file=t", "--notify-url=https://h"], ["--notify-token-file="]])
+def test_token_goes_with_a_webhook(flags: list[str]) -> None:
+    settings(*flags)
+
+
+@pytest.mark.parametrize("flag", ["--metrics-push-url=", "--otel-collector-endpoint=", "--notify-url-file="])
+def test_empty_values_ask_for_nothing(flag: str) -> None:
+    assert settings(flag) == settings()
 
 
 def test_metrics_of_a_run_on_a_dump_are_written_as_well(

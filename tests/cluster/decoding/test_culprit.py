@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from descheduler.cluster.builder import SnapshotBuilder
+from descheduler.cluster.decoding.culprit import deep_header, deep_name_in, deep_object_in, explained_fault, fault_of
+from descheduler.cluster.decoding.wire import ABSENT
 from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import SnapshotError
@@ -96,3 +98,105 @@ def test_many_broken_objects_end_the_reading_though_they_may_be_left_out() -> No
 
     with pytest.raises(SnapshotError, match=r"metadata\.name is missing; 10,000 invalid objects are already skipped"):
         builder.add_object(page)
+
+
+DEEP = b'{"a":' * 1200 + b"1" + b"}" * 1200
+
+
+@pytest.mark.parametrize(
+    ("metadata", "name"),
+    [
+        (b'{"namespace": "shop", "name": "x"}', "shop/x"),
+        (b'{"name": "x"}', "x"),
+        (b'{"name": "x", "future": ' + DEEP + b"}", "x"),
+        (b"{}", ""),
+        (b'{"name": 5}', ""),
+        (DEEP, ""),
+        (b"[]", ""),
+    ],
+)
+def test_name_of_an_object_that_is_nested_too_deeply_is_found(metadata: bytes, name: str) -> None:
+    assert deep_name_in(b'{"future": ' + DEEP + b', "metadata": ' + metadata + b"}") == name
+
+
+def test_object_without_metadata_has_no_name() -> None:
+    assert deep_name_in(b'{"future": ' + DEEP + b"}") == ""
+    assert deep_name_in(b"[" + DEEP) == ""
+
+
+def test_kind_of_an_object_that_is_nested_too_deeply_is_found() -> None:
+    page = b'{"kind": "PodList", "apiVersion": "v1", "metadata": {"continue": "x"}, "items": [' + DEEP + b"]}"
+
+    header = deep_header(page)
+
+    assert (header.kind, header.api_version) == ("PodList", "v1")
+    assert header.metadata is not None
+    assert not header.metadata.is_complete
+    assert bytes(header.items) == b"[" + DEEP + b"]"
+
+
+def test_header_of_what_says_nothing_is_empty() -> None:
+    bare, broken = deep_header(b'{"a": ' + DEEP + b"}"), deep_header(b'{"kind": 5, "a": ' + DEEP + b"}")
+
+    assert (bare.kind, bare.api_version, bare.items is ABSENT, bare.metadata) == ("", "", True, None)
+    assert broken.kind is None
+
+
+@pytest.mark.parametrize(
+    ("items", "words"),
+    [
+        (b'{"metadata": {"name": "a"}}, {"metadata": {"name": "b"}, "x": ' + DEEP + b"}", "b"),
+        (b'{"x": ' + DEEP + b"}", "an object without a name"),
+        (b"{}", "the list"),
+        (b"", "the list"),
+        (b"oops", "the list"),
+    ],
+)
+def test_first_object_of_a_list_that_is_nested_too_deeply_is_named(items: bytes, words: str) -> None:
+    assert deep_object_in(b'{"items": [' + items + b"]}") == words
+    assert deep_object_in(b'{"kind": "List"}') == "the list"
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (RecursionError(), "it is nested too deeply"),
+        (UnicodeDecodeError("utf-8", b"x", 0, 1, "odd"), "it holds bytes that are not UTF-8"),
+        (ValueError("Input data was truncated"), "it is incomplete: the dump is truncated; create it again"),
+        (ValueError("odd"), "odd"),
+    ],
+)
+def test_fault_is_told_in_words_for_operators(error: Exception, words: str) -> None:
+    assert fault_of(error) == words
+
+
+def explained(value: object, sign: str, fault: str = "odd") -> str:
+    """What is said of `value`, whose fault is there as long as `sign` is in it."""
+    return explained_fault(json.dumps(value).encode(), fault, lambda block: fault if sign.encode() in block else "")
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        pytest.param({"a": 1, "b": {"c": 5}}, "b.c is 5: odd", id="a member"),
+        pytest.param({"b": [{"c": 1}, {"c": 5}, {"c": 2}]}, "b[1].c is 5: odd", id="an element"),
+        pytest.param({"b-x": {"c": 5}}, "['b-x'].c is 5: odd", id="a key that is no word"),
+        pytest.param({"b": {"c": "5" * 57}}, f'b.c is "{"5" * 57}": odd', id="a text of 59 characters"),
+        pytest.param({"b": {"c": "5" * 58}}, f'b.c is "{"5" * 58}": odd', id="a text of 60 characters"),
+        pytest.param({"b": {"c": "5" * 59}}, "b.c: odd", id="a longer text"),
+        pytest.param({"b": {"c": "odd5"}}, 'b.c is "odd5": odd', id="a text that holds the fault"),
+    ],
+)
+def test_innermost_value_at_fault_is_named(value: object, words: str) -> None:
+    assert explained(value, "5") == words
+
+
+def test_value_that_the_fault_tells_already_is_not_repeated() -> None:
+    assert explained({"a": "many"}, "many", "'many' is odd") == "a: 'many' is odd"
+    assert explained({"a": "many"}, "many", "odd - at `$.a`") == 'a is "many": odd'
+
+
+def test_fault_that_cannot_be_located_is_told_as_it_is() -> None:
+    assert explained({"a": 1}, "") == "odd"
+    assert explained_fault(b"{oops", "odd", lambda _: "odd") == "odd"
+    assert explained({"a": [1, 2]}, '"a"') == "a: odd"

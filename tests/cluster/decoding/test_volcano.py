@@ -5,8 +5,16 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime
 
-from descheduler.cluster.decoding.volcano import decode_volcano_pod_group, decode_volcano_queue
-from descheduler.model.groups.volcano import NodeGroups, VolcanoPodGroup, VolcanoQueue
+from descheduler.cluster.decoding.volcano import decode_volcano_job, decode_volcano_pod_group, decode_volcano_queue
+from descheduler.model.groups.volcano import (
+    LifecyclePolicy,
+    NodeGroups,
+    VolcanoJob,
+    VolcanoPodGroup,
+    VolcanoQueue,
+    VolcanoTask,
+)
+from tests.builders import Object
 
 METADATA = {"name": "red", "uid": "u", "creationTimestamp": "2024-01-01T00:00:01Z"}
 CREATED = datetime(2024, 1, 1, 0, 0, 1, tzinfo=UTC)
@@ -89,3 +97,63 @@ def test_a_pod_group_without_resources_differs_from_one_that_needs_none() -> Non
     groups = [b'{"spec": {}}', b'{"spec": {"minResources": null}}', b'{"spec": {"minResources": {}}}']
 
     assert [decode_volcano_pod_group(each).min_resources for each in groups] == [None, None, {}]
+
+
+def job(*, metadata: Object | None = None, **parts: object) -> VolcanoJob:
+    return decode_volcano_job(json.dumps({"metadata": {"name": "j"} | (metadata or {}), **parts}).encode())
+
+
+def test_a_job_is_read_with_its_tasks_and_policies() -> None:
+    spec = {
+        "maxRetry": 0,
+        "policies": [
+            {"action": "RestartJob", "event": "PodEvicted"},
+            {"action": "AbortJob", "events": ["A", "B"], "event": ""},
+            {"event": "C", "events": ["D"]},
+        ],
+        "tasks": [
+            {"name": "ps", "replicas": 2, "policies": [{"action": "CompleteJob", "event": "TaskCompleted"}]},
+            {"name": "worker", "replicas": 3},
+            {"policies": None},
+        ],
+    }
+    metadata = {"namespace": "batch", "uid": "u", "deletionTimestamp": "2024-01-01T00:00:01Z"}
+
+    found = job(metadata=metadata, spec=spec, status={"state": {"phase": "Running"}, "retryCount": 2})
+
+    assert found == VolcanoJob(
+        kind="Job",
+        namespace="batch",
+        name="j",
+        uid="u",
+        replicas=5,
+        is_deleting=True,
+        policies=(
+            LifecyclePolicy("RestartJob", frozenset({"PodEvicted"})),
+            LifecyclePolicy("AbortJob", frozenset({"A", "B"})),
+            LifecyclePolicy("", frozenset({"C", "D"})),
+        ),
+        tasks={
+            "ps": VolcanoTask(2, (LifecyclePolicy("CompleteJob", frozenset({"TaskCompleted"})),)),
+            "worker": VolcanoTask(3),
+            "": VolcanoTask(),
+        },
+        max_retry=0,
+        num_restarts=2,
+        phase="Running",
+    )
+
+
+def test_a_job_without_a_spec_has_no_pods_and_retries_as_the_webhook_says() -> None:
+    assert job() == VolcanoJob(kind="Job", namespace="", name="j", uid="", replicas=0, max_retry=3)
+
+
+def test_a_condition_counts_once_it_is_true() -> None:
+    conditions = [
+        {"type": "A", "status": "True", "reason": "r"},
+        {"type": "B", "status": "Unknown"},
+        {"status": "True"},
+    ]
+    wire = {"metadata": {"name": "g"}, "status": {"conditions": conditions}}
+
+    assert decode_volcano_pod_group(json.dumps(wire).encode()).conditions == (("A", "r"), ("", ""))

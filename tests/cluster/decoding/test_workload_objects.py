@@ -9,7 +9,7 @@ import pytest
 from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import SnapshotError
-from descheduler.model.groups.workloads import Workload
+from descheduler.model.groups.workloads import StatefulSetFacts, Workload
 from descheduler.model.pod import HostPort, Pod
 from descheduler.model.selection.labels import NOTHING, LabelSelector, Requirement
 from descheduler.model.volume_sources import ClaimTemplate
@@ -193,3 +193,67 @@ def test_broken_template_names_its_workload() -> None:
 )
 def test_daemon_set_surges_where_its_updates_may(strategy: Object, surges: bool) -> None:
     assert decoded(controller("DaemonSet", updateStrategy=strategy)).surges is surges
+
+
+@pytest.mark.parametrize(
+    ("generation", "observed", "is_unseen"), [(2, 1, True), (2, 2, False), (None, 1, False), (2, None, False)]
+)
+def test_status_of_an_earlier_spec_tells_nothing_of_this_one(
+    generation: int | None, observed: int | None, is_unseen: bool
+) -> None:
+    obj = controller("Deployment", metadata={"generation": generation})
+
+    assert decoded(obj | {"status": {"observedGeneration": observed}}).is_unseen is is_unseen
+
+
+@pytest.mark.parametrize(("kind", "field"), [("Job", "parallelism"), ("ReplicaSet", "replicas")])
+def test_workload_has_one_pod_unless_it_says_otherwise(kind: str, field: str) -> None:
+    assert [decoded(controller(kind, **{field: number})).replicas for number in (None, 0, 2)] == [1, 0, 2]
+
+
+@pytest.mark.parametrize(
+    ("spec", "status", "facts"),
+    [
+        ({}, {}, StatefulSetFacts()),
+        (
+            {"ordinals": {"start": 3}, "updateStrategy": {"rollingUpdate": {"partition": 2}}},
+            {"currentRevision": "a", "updateRevision": "b"},
+            StatefulSetFacts(3, 2, "a", "b"),
+        ),
+        ({"ordinals": {}, "updateStrategy": {"type": "RollingUpdate"}}, {}, StatefulSetFacts(partition=0)),
+        ({"updateStrategy": {"type": "OnDelete", "rollingUpdate": {"partition": 2}}}, {}, StatefulSetFacts(0, None)),
+    ],
+)
+def test_stateful_set_says_which_revision_pods_have(spec: Object, status: Object, facts: StatefulSetFacts) -> None:
+    assert decoded(controller("StatefulSet", **spec) | {"status": status}).stateful_set == facts
+
+
+def test_stateful_set_that_says_nothing_has_no_claims_and_no_wait() -> None:
+    bare, full = decoded(controller("StatefulSet")), decoded(controller("StatefulSet", minReadySeconds=5))
+
+    assert (bare.claim_templates, bare.min_ready_seconds, full.min_ready_seconds) == ((), 0, 5)
+    assert (bare.pod_management_policy, bare.job, bare.is_deleting) == ("", None, False)
+    assert (decoded(controller("ReplicaSet")).stateful_set, decoded(controller("DaemonSet")).replicas) == (None, 0)
+
+
+@pytest.mark.parametrize("keep_templates", [False, True])
+def test_revision_keeps_the_template_that_pods_are_still_made_from(keep_templates: bool) -> None:
+    made = template({"a": "b"}, priorityClassName="high", runtimeClassName="sandbox")
+    metadata = {"name": "r", "namespace": "shop", "ownerReferences": [owner("Pod/x", controller=False), owner("X/y")]}
+    revisions = [
+        {"kind": "ControllerRevision", "apiVersion": "apps/v1", "metadata": metadata, "revision": 3, "data": data}
+        for data in ({"spec": {"template": made}}, {"spec": {}}, {}, None)
+    ]
+
+    full, *others = [
+        snapshot_from_objects([each], SnapshotRequest(keep_templates=keep_templates)).objects[
+            "ControllerRevision.apps"
+        ][0]
+        for each in revisions
+    ]
+
+    assert (full.namespace, full.name, full.number, full.owner_uid) == ("shop", "r", 3, "x-y")
+    assert (full.template is not None, full.priority_class, full.runtime_class) == (
+        (True, "high", "sandbox") if keep_templates else (False, "", "")
+    )
+    assert [(each.template, each.priority_class, each.number) for each in others] == [(None, "", 3)] * 3

@@ -224,3 +224,19 @@ def _whole(kind: str, obj: Object) -> Object:
 def _list_of(kind: str, obj: Object) -> bytes:
     page = {"kind": f"{KINDS[kind].name}List", "apiVersion": KINDS[kind].api_version, "items": [dict(obj)]}
     return json.dumps(page).encode()
+
+
+@pytest.mark.parametrize(
+    ("items", "what"),
+    [
+        pytest.param(b', "items": [{"metadata": {"name": "a"}, "x": %s}]', "a", id="an object"),
+        pytest.param(b', "metadata": {"x": %s}, "items": []', "the list", id="the metadata of a list"),
+        pytest.param(b', "x": %s', "the list", id="a list without items"),
+    ],
+)
+def test_answer_that_is_nested_too_deeply_for_a_dump_is_refused(items: bytes, what: str) -> None:
+    writer, kind = DumpWriter(io.BytesIO(), TAKEN_AT, [KINDS["Node"]]), KINDS["Node"]
+    writer.begin(kind)
+
+    with pytest.raises(SnapshotError, match=f"^/api/v1/nodes: {what} is nested too deeply for a dump$"):
+        writer.add_page(b'{"kind": "NodeList"' + items % (b'{"a":' * 1200 + b"1" + b"}" * 1200) + b"}")

@@ -12,6 +12,7 @@ from descheduler.eviction.migration_controller.args import MigrationControllerAr
 from descheduler.eviction.migration_controller.object_limiter import ObjectLimiter
 from descheduler.model.groups.workloads import Workload
 from descheduler.model.verdict import Reason
+from descheduler.plan.moves import Move
 from tests.builders import make_pod, make_snapshot
 
 
@@ -72,3 +73,54 @@ def test_pod_without_known_workload_is_not_limited(owners: tuple[str, ...]) -> N
     limiter.count(pod)
 
     assert limiter.verdict(pod).is_accepted
+
+
+@pytest.mark.parametrize(
+    ("limiters", "left"),
+    [
+        pytest.param({}, [("objectLimiters.workload.burst (1)", 1)], id="by default"),
+        pytest.param(
+            {"workload": make_rate(burst="40%"), "namespace": make_rate(max_migrating=3, burst=4)},
+            [("objectLimiters.workload.burst (40%)", 2), ("objectLimiters.namespace.burst (4)", 4)],
+            id="of a workload and of a namespace",
+        ),
+        pytest.param(
+            {"namespace": make_rate(max_migrating=3)}, [("objectLimiters.namespace.burst (1)", 1)], id="unset"
+        ),
+        pytest.param({"namespace": make_rate(max_migrating="30%")}, [], id="a percentage of a namespace is no limit"),
+        pytest.param({"namespace": make_rate(max_migrating=0)}, [], id="nor is 0"),
+        pytest.param({"workload": make_rate(0)}, [], id="nor is a limiter without a duration"),
+    ],
+)
+def test_what_is_left_is_told_by_name(limiters: dict[str, MigrationObjectLimiter], left: list[tuple[str, int]]) -> None:
+    limiter, pod = make_limiter(limiters), make_pod("q")
+
+    def found() -> list[tuple[str, int]]:
+        keys = [(each, each.key_of(pod)) for each in limiter.allowances()]
+        return [(each.name_of(key), each.left(key)) for each, key in keys if key is not None]
+
+    before = found()
+    undo = limiter.count(make_pod("p"))
+    during = found()
+    undo()
+
+    assert before == found() == left
+    assert during == [(name, number - 1) for name, number in left]
+
+
+def test_pods_of_other_workloads_and_namespaces_are_counted_apart() -> None:
+    limiter = make_limiter({"workload": make_rate(), "namespace": make_rate(max_migrating=1, burst=2)})
+    limiter.adopt([Move(make_pod("p"), "p", "q")])
+
+    verdicts = [
+        limiter.verdict(pod).subject
+        for pod in (
+            make_pod("same"),
+            make_pod("other", owners=["ReplicaSet/gone"]),
+            make_pod("elsewhere", owners=["ReplicaSet/gone"], namespace="shop"),
+        )
+    ]
+    limiter.count(make_pod("other", owners=["ReplicaSet/gone"]))
+
+    assert verdicts == ["ReplicaSet web", "", ""]
+    assert limiter.verdict(make_pod("third", owners=["Job/etl"])).subject == "namespace default"

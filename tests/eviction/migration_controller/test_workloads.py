@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from descheduler.eviction.migration_controller.workloads import allowed_at_once
+from descheduler.eviction.migration_controller.workloads import WorkloadIds, Workloads, allowed_at_once, can_look_up
+from descheduler.model.groups.workloads import Workload
+from descheduler.model.pod import Owner, Pod
+from descheduler.plan.recent_moves import WorkloadId
+from tests.builders import make_pod, make_snapshot
+from tests.eviction.migration_controller.koordinator_clusters import make_workload
 
 
 @pytest.mark.parametrize(
@@ -31,3 +39,97 @@ def test_allowance(replicas: int, share: int | str | None, expected: int) -> Non
 @given(st.integers(1, 10_000), st.one_of(st.none(), st.integers(0, 200), st.integers(0, 300).map("{}%".format)))
 def test_allowance_is_at_least_one_and_at_most_all(replicas: int, share: int | str | None) -> None:
     assert 1 <= allowed_at_once(replicas, share) <= replicas
+
+
+def pod_of(owner: str, **facts: Any) -> Pod:
+    return make_pod("p", owners=[owner], **facts)
+
+
+def workloads_of(*found: Workload, pods: Sequence[Pod] = ()) -> Workloads:
+    return Workloads(make_snapshot(pods=pods, workloads={each.uid: each for each in found}))
+
+
+DEPLOYMENT = make_workload(3, kind="Deployment", name="shop")
+CURRENT, OLD = make_workload(40, deployment="shop"), make_workload(0, name="old", deployment="shop")
+
+
+@pytest.mark.parametrize(
+    ("pod", "found", "name"),
+    [
+        pytest.param(pod_of("ReplicaSet/web"), (make_workload(5),), "ReplicaSet web 5", id="its ReplicaSet"),
+        pytest.param(pod_of("ReplicaSet/web"), (CURRENT, DEPLOYMENT), "Deployment shop 3", id="the Deployment behind"),
+        pytest.param(pod_of("ReplicaSet/web"), (CURRENT,), "", id="a Deployment that is gone"),
+        pytest.param(pod_of("ReplicaSet/web"), (), "", id="a ReplicaSet that is gone"),
+        pytest.param(
+            pod_of("StatefulSet/db"), (make_workload(2, kind="StatefulSet", name="db"),), "StatefulSet db 2", id="a set"
+        ),
+        pytest.param(pod_of("Job/etl"), (make_workload(2, kind="Job", name="etl"),), "", id="a batch Job"),
+        pytest.param(make_pod("p", owners=()), (make_workload(5),), "", id="no controller"),
+    ],
+)
+def test_workload_is_what_decides_the_replicas(pod: Pod, found: tuple[Workload, ...], name: str) -> None:
+    workloads = workloads_of(*found)
+
+    workload = workloads.of(pod)
+
+    assert ("" if workload is None else f"{workload.kind} {workload.name} {workload.replicas}") == name
+    assert workloads.of(pod) is workload
+    assert workloads.replicas_of(pod) == (0 if workload is None else workload.replicas)
+
+
+@pytest.mark.parametrize(
+    ("facts", "is_away"),
+    [
+        ({}, False),
+        ({"ready": False}, True),
+        ({"deleted": 1}, True),
+        ({"phase": "Failed"}, True),
+        ({"phase": "Succeeded"}, True),
+    ],
+)
+@pytest.mark.parametrize(
+    ("owner", "counts"), [("ReplicaSet/web", True), ("ReplicaSet/old", True), ("ReplicaSet/x", False)]
+)
+def test_pods_that_are_away_are_those_of_all_replica_sets_of_a_deployment(
+    facts: dict[str, Any], is_away: bool, owner: str, counts: bool
+) -> None:
+    workloads = workloads_of(DEPLOYMENT, CURRENT, OLD, pods=[pod_of(owner, **facts)])
+
+    away = workloads.unavailable(DEPLOYMENT)
+
+    assert away == (frozenset({("default", "p")}) if is_away and counts else frozenset())
+    assert workloads.unavailable(DEPLOYMENT) is away
+
+
+@pytest.mark.parametrize(
+    ("pod", "workload"),
+    [
+        pytest.param(
+            pod_of("ReplicaSet/web"), WorkloadId("Deployment", "default", "shop", "deployment-shop"), id="a Deployment"
+        ),
+        pytest.param(pod_of("Job/etl"), WorkloadId("Job", "default", "etl", "job-etl"), id="a batch Job"),
+        pytest.param(make_pod("p", owners=()), WorkloadId("Pod", "default", "p"), id="the pod itself"),
+    ],
+)
+def test_history_knows_a_pod_by_what_creates_its_replacement(pod: Pod, workload: WorkloadId) -> None:
+    snapshot = make_snapshot(workloads={each.uid: each for each in (DEPLOYMENT, CURRENT)})
+
+    assert WorkloadIds(snapshot).of(pod) == workload
+
+
+@pytest.mark.parametrize(
+    ("kind", "group", "is_known"),
+    [
+        ("ReplicaSet", "apps/v1", True),
+        ("StatefulSet", "apps.kruise.io/v1beta1", True),
+        ("StatefulSet", "apps/v1", True),
+        ("CloneSet", "apps/v1", False),
+        ("CloneSet", "apps.kruise.io/v1alpha1", True),
+        ("ReplicationController", "v1", True),
+        ("ReplicaSet", "v1", False),
+        ("Job", "batch/v1", False),
+        ("Job", "batch.volcano.sh/v1alpha1", True),
+    ],
+)
+def test_replicas_are_known_of_some_kinds_of_some_groups(kind: str, group: str, is_known: bool) -> None:
+    assert can_look_up(Owner(kind, "x", "x", api_version=group, controller=True)) is is_known

@@ -9,6 +9,7 @@ import pytest
 from descheduler.kube.client import KubeClient
 from descheduler.kube.errors import KindAbsent, KindForbidden, ListExpired
 from descheduler.kube.lists.body import ListPage
+from descheduler.kube.lists.listing import doing_of
 from tests.integration.fake_api import FakeApi, Request
 from tests.integration.faults import Answer, Truncate, failure
 
@@ -151,3 +152,19 @@ def test_forbidden_kind_without_a_named_user_is_still_named(fake_api: FakeApi, c
 
     with pytest.raises(KindForbidden, match=r"this user is not allowed to list poddisruptionbudgets\.policy"):
         list(client.list_pages(path))
+
+
+@pytest.mark.parametrize(
+    ("path", "doing"),
+    [
+        ("/version", "asking the API server for its version and groups"),
+        ("/api/v1", "asking the API server for its version and groups"),
+        ("/api/v1/pods", "reading pods"),
+        ("/apis/apps/v1/replicasets", "reading replicasets.apps"),
+        ("/api/v1/namespaces", "reading namespaces"),
+        ("/api/v1/namespaces/shop/pods/web", "reading pods"),
+        ("/apis/coordination.k8s.io/v1/namespaces/shop/leases/descheduler", "reading leases"),
+    ],
+)
+def test_request_is_told_by_what_it_reads(path: str, doing: str) -> None:
+    assert doing_of(path) == doing

@@ -158,3 +158,52 @@ def test_pod_is_looked_at_where_another_may_have_its_name(
     kind: OutcomeKind, code: OutcomeCode, wants_look: bool
 ) -> None:
     assert Judgement(kind, code, "").wants_look is wants_look
+
+
+@pytest.mark.parametrize(
+    ("response", "code", "retry_after_seconds"),
+    [
+        pytest.param(EvictionResponse(299), OutcomeCode.DONE, None, id="the last success"),
+        pytest.param(EvictionResponse(300), OutcomeCode.SERVER_ERROR, None, id="a redirection"),
+        pytest.param(EvictionResponse(199), OutcomeCode.SERVER_ERROR, None, id="no success yet"),
+        pytest.param(EvictionResponse(499), OutcomeCode.SERVER_ERROR, None, id="the last fault of a client"),
+        pytest.param(EvictionResponse(408), OutcomeCode.SERVER_ERROR, 1.0, id="a time-out"),
+        pytest.param(EvictionResponse(422), OutcomeCode.SERVER_ERROR, None, id="an invalid request"),
+        pytest.param(EvictionResponse(500, retry_after_seconds=0.0), OutcomeCode.SERVER_ERROR, 0.0, id="come at once"),
+        pytest.param(
+            EvictionResponse(429, is_told=False, retry_after_seconds=None), OutcomeCode.THROTTLED, None, id="no wait"
+        ),
+        pytest.param(
+            EvictionResponse(500, message=SEVERAL, is_told=False), OutcomeCode.SERVER_ERROR, 1.0, id="a proxy's word"
+        ),
+        pytest.param(EvictionResponse(404, is_told=False), OutcomeCode.SERVER_ERROR, None, id="a proxy finds nothing"),
+        pytest.param(EvictionResponse(409, is_told=False), OutcomeCode.SERVER_ERROR, None, id="a proxy's conflict"),
+        pytest.param(EvictionResponse(403, is_told=False), OutcomeCode.SERVER_ERROR, None, id="a proxy forbids"),
+    ],
+)
+def test_answer_at_the_edge_of_its_kind(
+    response: EvictionResponse, code: OutcomeCode, retry_after_seconds: float | None
+) -> None:
+    judgement = judge(make_eviction("cart"), response, evictions_in_background=False)
+
+    assert (judgement.code, judgement.retry_after_seconds) == (code, retry_after_seconds)
+
+
+def test_first_cause_that_is_known_says_what_a_refusal_is_about() -> None:
+    causes = (StatusCause("Other", ""), StatusCause("NamespaceTerminating", "it ends"), StatusCause("DisruptionBudget"))
+
+    judgement = judge(make_eviction("cart"), EvictionResponse(403, "", "No.", causes), evictions_in_background=False)
+
+    assert (judgement.code, judgement.message) == (OutcomeCode.NAMESPACE_TERMINATING, "No; it ends (403)")
+
+
+def test_only_an_answer_that_names_an_evacuation_hands_a_pod_over() -> None:
+    eviction, other = make_eviction("vm", request_evict_only=True), EvictionResponse(429, "", "busy")
+
+    assert judge(eviction, other, evictions_in_background=True).kind is OutcomeKind.REFUSED
+
+
+def test_answer_that_says_nothing_is_told_as_such() -> None:
+    judgement = judge(make_eviction("cart"), EvictionResponse(502, is_told=False), evictions_in_background=False)
+
+    assert judgement.message == "not an answer of the Kubernetes API (502)"

@@ -60,3 +60,34 @@ def test_pod_bound_nowhere_meets_no_node_limit() -> None:
     ledger = LimitLedger(RunLimits(per_node=0))
 
     assert ledger.room_for(make_eviction("a", node=""))[0] is MayStart.FREE
+
+
+@pytest.mark.parametrize(
+    ("num_done", "num_in_flight", "may"),
+    [
+        (0, 1, MayStart.FREE),
+        (1, 0, MayStart.FREE),
+        (1, 1, MayStart.AWAITED),
+        (0, 2, MayStart.AWAITED),
+        (2, 0, MayStart.FULL),
+    ],
+)
+def test_limit_counts_what_is_done_and_what_is_in_flight(num_done: int, num_in_flight: int, may: MayStart) -> None:
+    ledger = LimitLedger(RunLimits(total=2))
+    for _ in range(num_done + num_in_flight):
+        ledger.book(make_eviction("a"))
+    for _ in range(num_done):
+        ledger.settle(make_eviction("a"), counts=True)
+
+    assert ledger.room_for(make_eviction("b"))[0] is may
+
+
+def test_awaited_limit_is_named_if_it_comes_before_a_full_one() -> None:
+    ledger = LimitLedger(RunLimits(total=2, per_node=1))
+    ledger.book(make_eviction("a", node="n1"))
+    ledger.book(make_eviction("b", node="n2"))
+
+    assert ledger.room_for(make_eviction("c", node="n1")) == (
+        MayStart.AWAITED,
+        "maxNoOfPodsToEvictTotal (2) reached",
+    )

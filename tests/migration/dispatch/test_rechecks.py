@@ -105,3 +105,62 @@ def test_nothing_waits_for_an_answer_that_came_while_it_was_judged() -> None:
     recheck.moves.take_over()
 
     assert (recheck.moves.is_good(waits), recheck.moves.is_waiting(waits)) == (False, False)
+
+
+def test_judgement_is_good_for_five_seconds_whatever_is_judged_since() -> None:
+    recheck, first, second = Recheck(), task("first"), task("second")
+    judged(recheck, first)
+    recheck.clock.sleep(5.0)
+    judged(recheck, second)
+
+    assert (recheck.moves.is_good(first), recheck.moves.is_good(second)) == (True, True)
+    recheck.clock.sleep(0.1)
+    assert (recheck.moves.is_good(first), recheck.moves.is_good(second)) == (False, True)
+
+
+def judged(recheck: Recheck, *tasks: EvictionTask) -> None:
+    recheck.moves.begin(tasks, ())
+    recheck.calls.make()
+    assert recheck.moves.take_over() is not None
+
+
+def test_recheck_is_awaited_until_it_has_come_and_busy_until_it_is_taken() -> None:
+    recheck = Recheck()
+    states = [(recheck.moves.is_busy, len(recheck.moves.awaited))]
+
+    recheck.moves.begin([task("a")], ())
+    states.append((recheck.moves.is_busy, len(recheck.moves.awaited)))
+    recheck.calls.make()
+    states.append((recheck.moves.is_busy, len(recheck.moves.awaited)))
+    recheck.moves.take_over()
+    states.append((recheck.moves.is_busy, len(recheck.moves.awaited)))
+
+    assert states == [(False, 0), (True, 1), (True, 0), (False, 0)]
+    assert recheck.moves.take_over() is None
+
+
+def test_recheck_that_fails_says_why_and_nothing_of_the_moves() -> None:
+    recheck, moved = Recheck(), task("moved")
+
+    def fail(tasks: object, under_way: object, granted: object) -> Rechecked:
+        raise ExchangeError("no answer came")
+
+    moves = Rechecks[EvictionTask](fail, replace(around(FAST, recheck.clock), calls=recheck.calls))
+    moves.begin([moved], ())
+    recheck.calls.make()
+    taken = moves.take_over()
+
+    assert taken is not None
+    assert (list(taken.asked), list(taken.objections), str(taken.error)) == ([moved], [], "no answer came")
+    assert not moves.is_good(moved)
+
+
+def test_what_is_forgotten_while_nothing_is_judged_leaves_the_next_judgement_valid() -> None:
+    recheck, moved = Recheck(), task("moved")
+    judged(recheck, moved)
+
+    recheck.moves.forget()
+    assert not recheck.moves.is_good(moved)
+    judged(recheck, moved)
+
+    assert recheck.moves.is_good(moved)

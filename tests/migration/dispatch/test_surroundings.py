@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from descheduler.eviction.checks.limits import RunLimits
 from descheduler.kube.background import BackgroundCalls
 from descheduler.kube.evict import EvictionResponse, PodState
-from descheduler.migration.dispatch.surroundings import HALTED, OpenCalls
+from descheduler.migration.dispatch.surroundings import HALTED, Halting, OpenCalls
 from descheduler.migration.roads.plain import execute
 from descheduler.migration.settings import DispatchSettings
 from descheduler.plan.outcome import OutcomeCode
@@ -128,3 +128,63 @@ def test_what_is_under_way_is_left_behind_where_time_is_over_alone(why: OutcomeC
 
     assert given_up.is_set() is not ends
     done.set()
+
+
+LATE, EARLY = 10.0, 9.9
+
+
+@pytest.mark.parametrize(
+    ("is_stopped", "why", "tripped", "at", "deadline", "code"),
+    [
+        pytest.param(False, "", "", LATE, None, None, id="nothing"),
+        pytest.param(False, "", "", EARLY, 10.0, None, id="the deadline is not there yet"),
+        pytest.param(False, "", "", LATE, 10.0, OutcomeCode.DEADLINE, id="the deadline"),
+        pytest.param(False, "", "too many", LATE, 10.0, OutcomeCode.GUARD, id="a guard, before the deadline"),
+        pytest.param(True, "", "too many", LATE, 10.0, OutcomeCode.STOPPED, id="a signal, before both"),
+        pytest.param(True, "lost", "", EARLY, 10.0, OutcomeCode.LEASE_LOST, id="the Lease, which stops a run"),
+        pytest.param(False, "lost", "", EARLY, 10.0, None, id="a Lease that is in doubt halts calls alone"),
+    ],
+)
+def test_first_thing_that_halts_the_run_is_named(
+    why: str, tripped: str, at: float, deadline: float | None, code: OutcomeCode | None, *, is_stopped: bool
+) -> None:
+    stop, clock = threading.Event(), Clock()
+    if is_stopped:
+        stop.set()
+    clock.sleep(at)
+
+    halted = Halting(stop, deadline, lambda: why, clock.now, lambda: tripped)()
+
+    assert halted == (None if code is None else (code, HALTED[code]))
+
+
+def test_open_calls_are_those_that_may_still_have_an_effect() -> None:
+    clock = Clock()
+    calls = OpenCalls(40.0, now=clock.now)
+    first, second, third = make_plan("a", "b", "c")
+    calls.began(first)
+    calls.doubted(second, 25.0)
+    calls.began(third)
+    calls.ended(third)
+
+    assert (calls.pods, calls.seconds_left) == (["shop/a", "shop/b"], 40.0)
+    calls.ended(first)
+    assert calls.seconds_left == 25.0
+    clock.sleep(30.0)
+    assert calls.seconds_left == 0.0
+
+
+@pytest.mark.parametrize("raised", [ExchangeError("no answer"), None])
+def test_work_of_a_run_that_goes_on_is_done_whatever_it_brings(raised: ExchangeError | None) -> None:
+    def work() -> str:
+        if raised is not None:
+            raise raised
+        return "done"
+
+    there, given_up = around(SETTINGS, Clock()), threading.Event()
+    if raised is None:
+        assert there.in_time("took up jobs", work, give_up=given_up.set) == "done"
+    else:
+        with pytest.raises(ExchangeError, match="no answer"):
+            there.in_time("took up jobs", work, give_up=given_up.set)
+    assert not given_up.is_set()

@@ -57,3 +57,67 @@ def test_adopted_jobs_hold_no_wave_back() -> None:
     assert begin(waves) is first
     waves.ended(first)
     assert begin(waves) is later
+
+
+def in_bundle(name: str, wave: int, bundle: int = 1, *, waves_ahead: int = 0) -> JobTask:
+    eviction = PlannedEviction("shop", name, name, "n1", "p", "Plugin", wave=wave, bundle=bundle)
+    return JobTask(eviction, waves_ahead=waves_ahead)
+
+
+def test_what_holds_room_for_its_bundle_begins_as_soon_as_one_of_it_has() -> None:
+    first, between, ahead = in_bundle("a", 1), task("b", 1), in_bundle("c", 2, waves_ahead=1)
+    other, last = in_bundle("d", 2, bundle=2, waves_ahead=1), in_bundle("e", 2)
+    waves = Waves([first, between, ahead, other, last])
+
+    assert [begin(waves) for _ in range(4)] == [first, ahead, between, None]
+    waves.ended(first)
+    waves.ended(between)
+    assert [begin(waves) for _ in range(3)] == [other, last, None]
+    assert not waves
+
+
+def test_waves_know_what_still_waits() -> None:
+    first, later = task("a", 1), task("b", 2)
+    waves = Waves([later, first])
+
+    assert list(waves) == [first, later]
+    assert (first in waves, task("a", 1) in waves) == (True, False)
+    waves.remove(first)
+    assert (first in waves, later in waves, bool(waves)) == (False, True, True)
+    waves.remove(later)
+    assert (list(waves), bool(waves), waves.next(is_full=False)) == ([], False, None)
+
+
+def test_wave_has_come_when_those_before_it_are_over() -> None:
+    first, later = task("a", 1), task("b", 2)
+    waves = Waves([first, later])
+    come = [(waves.has_come(first.eviction), waves.has_come(later.eviction))]
+
+    begin(waves)
+    waves.next(is_full=False)
+    come.append((waves.has_come(first.eviction), waves.has_come(later.eviction)))
+    waves.ended(first)
+    waves.next(is_full=False)
+    come.append((waves.has_come(first.eviction), waves.has_come(later.eviction)))
+
+    assert come == [(True, False), (True, False), (True, True)]
+    assert Waves[JobTask]([]).has_come(later.eviction)
+
+
+def test_what_another_plan_of_the_run_has_begun_holds_later_waves_back() -> None:
+    second = task("b", 2)
+    waves = Waves([second])
+    other = task("other", 1)
+    waves.began(other)
+
+    assert waves.next(is_full=False) is None
+    waves.ended(other)
+    assert waves.next(is_full=False) is second
+
+
+def test_what_another_plan_has_begun_in_a_later_wave_holds_nobody_back() -> None:
+    first = task("a", 1)
+    waves = Waves([first])
+    waves.began(task("other", 2))
+
+    assert waves.next(is_full=False) is first

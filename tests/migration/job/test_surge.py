@@ -154,6 +154,20 @@ def test_room_makes_way_for_a_new_pod_that_finds_no_node() -> None:
     assert not taken.then.has_ended
 
 
+@pytest.mark.parametrize(
+    ("room", "seconds", "is_released"),
+    [
+        pytest.param(HELD, 4, False, id="it may yet find one"),
+        pytest.param(HELD, 5, True, id="its time is over"),
+        pytest.param(Room(RoomState.YIELDED, "n2"), 6, False, id="nothing is held any more"),
+    ],
+)
+def test_room_makes_way_after_a_while_and_once(room: Room, seconds: float, *, is_released: bool) -> None:
+    waiting = replace(make_pod("web-1", node="", ready=False), created_at=NOW)
+    taken = step(surged(), RAISED, room=room, new=waiting, after=timedelta(seconds=seconds))
+    assert isinstance(taken, ReleaseRoom) is is_released
+
+
 @pytest.mark.parametrize("pod", [None, make_pod("web-0", uid="old", node="n1", deleted=1)], ids=["gone", "leaving"])
 def test_a_workload_that_is_scaled_up_when_its_pod_leaves_is_scaled_back_first(pod: Pod | None) -> None:
     assert step(surged(), RAISED, pod=pod, room=TAKEN, new=NEW) == LowerReplicas()

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, cast
+
 import pytest
 
 from descheduler.eviction.migration_controller.args import MigrationControllerArgs
 from descheduler.eviction.migration_controller.room_provider import RoomProvider
-from descheduler.migration.room.table import PROVIDERS, ClusterOffer, ProviderMissing, choose
+from descheduler.kube.discovery import ServerFacts
+from descheduler.migration.room.table import PROVIDERS, ClusterOffer, ProviderMissing, choose, find_offer
 
 ALL = ClusterOffer(has_jobs=True, has_reservations=True, has_placeholder_class=True)
 
@@ -66,3 +71,57 @@ def test_without_room_jobs_are_used_where_the_cluster_has_them(has_jobs: bool) -
 
     assert none == ("none", "EvictDirectly", has_jobs, "profile p holds no room (reservationProvider none)")
     assert directly == ("none", "EvictDirectly", has_jobs, "profile p holds no room (defaultJobMode EvictDirectly)")
+
+
+JOBS_AND_ROOM = {"resources": [{"name": "podmigrationjobs"}, {"name": "reservations"}, {"name": "devices"}]}
+GROUP = {"scheduling.koordinator.sh": "scheduling.koordinator.sh/v1alpha1"}
+
+
+class Served:
+    """A server on which these paths lead to something; it keeps what was looked at."""
+
+    def __init__(self, found: Mapping[str, object]) -> None:
+        self._found = found
+        self.looks: list[str] = []
+
+    def read(self, path: str, decode: Callable[[bytes], object]) -> object:
+        """What is there, as it is decoded."""
+        self.looks.append(path)
+        return decode(json.dumps(self._found[path]).encode()) if path in self._found else None
+
+
+RESOURCES, CLASS = "/apis/scheduling.koordinator.sh/v1alpha1", "/apis/scheduling.k8s.io/v1/priorityclasses/lowest"
+
+
+@pytest.mark.parametrize(
+    ("groups", "found", "priority_class", "offer", "looks"),
+    [
+        pytest.param(GROUP, {RESOURCES: JOBS_AND_ROOM, CLASS: {}}, "lowest", ALL, [RESOURCES, CLASS], id="all"),
+        pytest.param({}, {CLASS: {}}, "lowest", ClusterOffer(has_placeholder_class=True), [CLASS], id="class"),
+        pytest.param({}, {CLASS: {}}, "", ClusterOffer(), [], id="no class is named"),
+        pytest.param(GROUP, {}, "lowest", ClusterOffer(), [RESOURCES, CLASS], id="nothing"),
+        pytest.param(
+            GROUP,
+            {RESOURCES: {"resources": [{"name": "reservations"}]}},
+            "",
+            ClusterOffer(has_reservations=True),
+            [RESOURCES],
+            id="reservations",
+        ),
+        pytest.param(
+            GROUP,
+            {RESOURCES: {"resources": [{"name": "podmigrationjobs"}]}},
+            "",
+            ClusterOffer(has_jobs=True),
+            [RESOURCES],
+            id="jobs",
+        ),
+    ],
+)
+def test_cluster_offers_what_it_serves(
+    groups: Mapping[str, str], found: Mapping[str, object], priority_class: str, offer: ClusterOffer, looks: list[str]
+) -> None:
+    served = Served(found)
+
+    assert find_offer(cast(Any, served), ServerFacts("v1.36.0", "1", "36", groups), priority_class) == offer
+    assert served.looks == looks

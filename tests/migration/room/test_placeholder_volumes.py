@@ -7,8 +7,12 @@ from typing import Any
 
 import pytest
 
+from descheduler.kube.objects import ObjectCalls
+from descheduler.migration.room.placeholder.pod import reachable_terms
 from descheduler.migration.room.placement_away import keep_away, narrow
+from descheduler.migration.room.provider import CannotHold
 from descheduler.plan.outcome import OutcomeCode
+from tests.builders import ago
 from tests.living.builders import deployment, living_cluster, node, priority_class
 from tests.living.cluster import LivingCluster
 from tests.migration.roads.playing import Play
@@ -103,3 +107,88 @@ def term(*keys: str) -> Object:
 
 def required(*terms: Object) -> Object:
     return {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": list(terms)}}
+
+
+REGION, OLD_ZONE = "topology.kubernetes.io/region", "failure-domain.beta.kubernetes.io/zone"
+CLAIMED: Object = {"name": "v", "persistentVolumeClaim": {"claimName": "data"}}
+
+
+def terms(*objects: Object, mounts: tuple[Object, ...] = (CLAIMED,)) -> list[list[Object]]:
+    """What each volume of a pod with these `mounts` wants of its node, in a cluster with these objects."""
+    mounting = {"metadata": {"namespace": "shop"}, "spec": {"volumes": list(mounts)}}
+    cluster = LivingCluster(objects, acts=False)
+    return list(reachable_terms(ObjectCalls(cluster.client()), mounting))
+
+
+def leaving() -> Object:
+    """A claim that is being deleted."""
+    made = claim()
+    return made | {"metadata": {**made["metadata"], "deletionTimestamp": ago(1), "finalizers": ["x"]}}
+
+
+def in_zone(key: str, *values: str) -> Object:
+    return {"key": key, "operator": "In", "values": list(values)}
+
+
+@pytest.mark.parametrize(
+    ("disk", "expected"),
+    [
+        pytest.param(volume(), [], id="anywhere"),
+        pytest.param(volume("a"), [[{"matchExpressions": [in_zone(ZONE, "a")]}]], id="in a zone by its affinity"),
+        pytest.param(
+            volume(labels={ZONE: "a", REGION: "r"}),
+            [[{"matchExpressions": [in_zone(ZONE, "a"), in_zone(REGION, "r")]}]],
+            id="in a zone by its labels",
+        ),
+        pytest.param(
+            volume(labels={OLD_ZONE: "a__b", ZONE: ""}),
+            [[{"matchExpressions": [in_zone(OLD_ZONE, "a", "b")]}]],
+            id="in one of two zones by the older label",
+        ),
+        pytest.param(
+            volume("a", labels={ZONE: "a"}),
+            [[{"matchExpressions": [in_zone(ZONE, "a")]}], [{"matchExpressions": [in_zone(ZONE, "a")]}]],
+            id="by both",
+        ),
+        pytest.param(volume() | {"spec": None}, [], id="that states nothing"),
+        pytest.param(volume(nodeAffinity=None), [], id="whose affinity is null"),
+        pytest.param(volume(nodeAffinity={"required": None}), [], id="whose affinity demands nothing"),
+    ],
+)
+def test_placeholder_goes_where_the_volume_is(disk: Object, expected: list[list[Object]]) -> None:
+    assert terms(claim(), disk) == expected
+
+
+@pytest.mark.parametrize(
+    ("objects", "why"),
+    [
+        pytest.param([leaving(), volume()], "being deleted", id="gone"),
+        pytest.param([claim() | {"spec": None}, volume()], "is not bound", id="a claim that states nothing"),
+        pytest.param([claim(), volume(hostPath={"path": "/d"})], "is on the node of the pod", id="a path of the node"),
+        pytest.param([claim(modes=("ReadWriteMany", "ReadWriteOncePod")), volume()], "ReadWriteOncePod", id="one pod"),
+    ],
+)
+def test_no_placeholder_follows_such_a_volume(objects: list[Object], why: str) -> None:
+    with pytest.raises(CannotHold, match=why):
+        terms(*objects)
+
+
+def test_volumes_that_go_with_the_pod_want_no_node() -> None:
+    assert terms(mounts=({"name": "tmp", "emptyDir": {}},)) == []
+    assert terms(mounts=()) == []
+
+
+def test_claim_without_access_modes_is_followed() -> None:
+    spec = {"accessModes": None, "volumeName": "disk"}
+
+    assert terms(claim() | {"spec": spec}, volume()) == []
+
+
+def test_every_claim_counts() -> None:
+    other = claim(volume="second")
+    other["metadata"]["name"] = "more"
+    second = volume("b")
+    second["metadata"]["name"] = "second"
+    more: Object = {"name": "w", "persistentVolumeClaim": {"claimName": "more"}}
+
+    assert len(terms(claim(), volume("a"), other, second, mounts=(CLAIMED, more))) == 2

@@ -55,3 +55,16 @@ def test_placeholders_repeat_nothing_that_containers_are_told(pod: Object) -> No
 
     assert made["spec"]["containers"][0]["resources"]["requests"] == {"cpu": "1"}
     assert SECRET not in json.dumps(made)
+
+
+def test_placeholder_asks_for_what_the_pod_asks_for_and_for_its_host_ports() -> None:
+    made = pod_object("web", node="n1")
+    ports = [{"containerPort": 80}, {"containerPort": 443, "hostPort": 8443, "name": "tls"}]
+    made["spec"] |= {"containers": [{"name": "a", "ports": ports}, {"name": "b"}], "tolerations": [{"key": "k"}]}
+
+    spec = placeholder_of(JOB, made, {"cpu": 10**9, "pods": 10**9}, PlaceholderSettings(), "owner")["spec"]
+
+    (container,) = spec["containers"]
+    assert container["resources"] == {"requests": {"cpu": "1"}, "limits": {"cpu": "1"}}
+    assert container["ports"] == [{"containerPort": 443, "hostPort": 8443}]
+    assert (spec["tolerations"], "nodeName" in spec) == ([{"key": "k"}], False)

@@ -18,6 +18,7 @@ def test_job_begins_as_running_and_is_found_as_it_was_saved() -> None:
     assert (created.phase, created.pod_uid, created.mode) == ("Running", "uid", "EvictDirectly")
     assert kept is not None
     assert kept.node_name == "n2"
+    assert int(kept.resource_version) > int(created.resource_version)  # as the API server counts
     assert journal.find("job") == journal.read(created) == kept
     assert journal.found().jobs == (kept,)
 

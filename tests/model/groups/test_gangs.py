@@ -7,7 +7,16 @@ from typing import Any
 
 import pytest
 
-from descheduler.model.groups.gangs import AllGangs, GangMinimum, gang_name_of, gangs_of, pod_group_kind_of
+from descheduler.model.groups.gangs import (
+    AllGangs,
+    GangMinimum,
+    api_group_of,
+    gang_name_of,
+    gangs_of,
+    name_of_gang,
+    pod_group_kind_of,
+)
+from descheduler.model.groups.volcano import VolcanoPodGroup
 from descheduler.model.koordinator.gang_settings import PodGroup
 from tests.builders import make_pod
 
@@ -87,3 +96,41 @@ def test_gangs_of_one_name_are_told_apart_by_their_api_group() -> None:
 
     assert [each and each.least for each in needed] == [5, 2]
     assert gangs.keys == {f"{VOLCANO}:default/train"}
+
+
+def test_tasks_of_a_gang_are_told_from_those_of_others() -> None:
+    groups = [PodGroup("default", name, 1, api_group=VOLCANO, min_task_member={"w": 1}) for name in ("train", "serve")]
+    gangs = AllGangs([], [], groups)
+    key = f"{VOLCANO}:default/train"
+
+    assert [each.key for each in gangs.tasks(key)] == [f"{key}#w"]
+    assert gangs.keys == {key, f"{VOLCANO}:default/serve"}
+
+
+def test_gang_of_kubernetes_states_its_number_in_another_field() -> None:
+    group = PodGroup("default", "train", 2, api_group="scheduling.k8s.io", leaves_whole=True)
+
+    minimum = AllGangs([], [], [group]).minimum("scheduling.k8s.io:default/train")
+
+    assert minimum is not None
+    assert (minimum.setting, minimum.leaves_whole) == ("minCount", True)
+
+
+def test_group_of_volcano_is_found_for_its_pods() -> None:
+    group = VolcanoPodGroup("default", "train", 2, api_group=VOLCANO)
+    gangs = AllGangs([], [], [group])
+
+    assert gangs.volcano_group(make_pod("m0", annotations=IN_VOLCANO)) is group
+    assert gangs.volcano_group(make_pod("m0", namespace="other", annotations=IN_VOLCANO)) is None
+    assert gangs.volcano_group(make_pod("web")) is None
+
+
+@pytest.mark.parametrize(
+    ("key", "name", "group"),
+    [
+        pytest.param("default/train", "default/train", "scheduling.sigs.k8s.io", id="Koordinator"),
+        pytest.param(f"{VOLCANO}:default/train", "default/train", VOLCANO, id="Volcano"),
+    ],
+)
+def test_key_of_a_gang_tells_its_name_and_api_group(key: str, name: str, group: str) -> None:
+    assert (name_of_gang(key), api_group_of(key)) == (name, group)

@@ -105,3 +105,46 @@ def test_best_effort_pods_may_use_what_all_others_leave_of_the_share() -> None:
 
 def test_what_the_node_states_stands_beside() -> None:
     assert cpu_of([], {}, batch=1500).published == 1500 * 1000  # batch-cpu counts milli cores as units
+
+
+def test_kubelet_gives_what_the_snapshot_took_off_for_the_annotation() -> None:
+    """A trimmed node has less than the kubelet gives, by what the annotation reserves."""
+    trimmed = msgspec.structs.replace(node(allocatable=8, reserved=2), is_trimmed=True)
+    metric = make_node_metric("n", {}, system={"cpu": "500m"})
+
+    (cpu, _) = batch_resources(trimmed, [], metric, NOW)
+
+    assert cpu.reserved == 2 * NANO
+
+
+@pytest.mark.parametrize(
+    ("age", "allocatable"),
+    [
+        pytest.param(15 * 60, 5500, id="not yet old"),
+        pytest.param(15 * 60 + 1, 0, id="old"),
+        pytest.param(None, 0, id="unknown"),
+    ],
+)
+def test_measurement_is_old_after_a_quarter_of_an_hour(age: float | None, allocatable: int) -> None:
+    metric = make_node_metric("n", {}, system={"cpu": "500m"}, age=age)
+
+    assert batch_resources(node(), [], metric, NOW)[0].allocatable == allocatable * 10**6
+    assert batch_resources(node(), [], metric, None)[0].allocatable == 5500 * 10**6
+
+
+def test_pods_that_have_finished_use_nothing() -> None:
+    assert cpu_of([prod(phase="Succeeded")], {}).pods_requested == 0
+
+
+def test_memory_of_best_effort_pods_is_not_limited_and_of_class_lse_counts_as_measured() -> None:
+    used = {"default/prod": {"cpu": "2", "memory": "1Gi"}}
+    metric = make_node_metric("n", used, system={"cpu": "500m"})
+    pod = prod(memory="3Gi", labels={QOS: "LSE"})
+
+    (_, memory) = batch_resources(node(), [pod], metric, NOW)
+
+    assert (memory.limit, memory.pods_used, memory.pods_requested) == (None, 2**30 * NANO, 3 * 2**30 * NANO)
+
+
+def test_limit_of_best_effort_pods_is_at_least_0() -> None:
+    assert cpu_of([prod()], {"default/prod": {"cpu": "7"}}).limit == 0

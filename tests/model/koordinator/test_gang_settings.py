@@ -150,3 +150,78 @@ def test_numbers_that_no_integer_of_32_bits_holds_are_not_read() -> None:
     assert of_group(total_number=endless).total_number == 4
     group = PodGroup("ai", "train", 4, schedule_timeout_seconds=2**62)
     assert settings_of_pod_group(group).waiting_time == timedelta(seconds=600)
+
+
+@pytest.mark.parametrize(
+    ("total", "expected"),
+    [
+        pytest.param("3", 4, id="fewer than the minimum"),
+        pytest.param("4", 4, id="as many as the minimum"),
+        pytest.param("5", 5, id="more than the minimum"),
+        pytest.param("0", 0, id="none"),
+        pytest.param("-1", 4, id="less than none"),
+    ],
+)
+def test_total_number_is_at_least_the_minimum(total: str, expected: int) -> None:
+    assert of_group(total_number=total).total_number == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("2147483647", 2**31 - 1), ("2147483648", None), ("-2147483648", -(2**31)), ("-2147483649", None), ("+3", 3)],
+)
+def test_minimum_is_an_integer_of_32_bits(text: str, expected: int | None) -> None:
+    settings = settings_of_pod(by_annotations(min_available=text))
+
+    assert (None if settings is None else settings.min_available) == expected
+
+
+@pytest.mark.parametrize(
+    ("seconds", "expected"),
+    [(None, 600), (0, 600), (-1, 600), (1, 1), (2**31 - 1, 2**31 - 1), (2**31, 600)],
+)
+def test_waiting_time_of_a_pod_group_is_an_integer_above_0(seconds: int | None, expected: int) -> None:
+    group = PodGroup("ai", "train", 4, schedule_timeout_seconds=seconds)
+
+    assert settings_of_pod_group(group).waiting_time == timedelta(seconds=expected)
+
+
+@pytest.mark.parametrize(("text", "seconds"), [("0s", 600), ("-1s", 600), ("1s", 1)])
+def test_waiting_time_of_a_pod_is_above_0(text: str, seconds: int) -> None:
+    settings = settings_of_pod(by_annotations(min_available="2", waiting_time=text))
+
+    assert settings is not None
+    assert settings.waiting_time == timedelta(seconds=seconds)
+
+
+def test_gangs_are_there_with_members_or_with_a_pod_group() -> None:
+    assert not Gangs([make_pod("web")], ())
+    assert Gangs([by_annotations()], ())
+    assert Gangs((), [PodGroup("ai", "train", 4)])
+
+
+def test_member_without_a_time_counts_as_the_youngest() -> None:
+    unknown = make_pod(
+        "a", namespace="ai", age=None, annotations={f"{DOMAIN}name": "train", f"{DOMAIN}min-available": "9"}
+    )
+
+    settings = Gangs([unknown, by_annotations("z", min_available="3")], ()).settings("ai/train")
+
+    assert settings is not None
+    assert settings.min_available == 3
+
+
+def test_new_gang_takes_its_settings_from_its_first_member() -> None:
+    gangs = Gangs((), ())
+
+    first = gangs.settings_for(by_annotations("first", min_available="3"))
+    second = gangs.settings_for(by_annotations("second", min_available="5"))
+
+    assert first is not None
+    assert second is first
+    assert gangs.settings_for(make_pod("web")) is None
+
+
+def test_items_of_a_group_that_are_no_names_are_empty_ones() -> None:
+    assert of_group(groups='["b", 7, "a"]').group == ("", "a", "b")
+    assert of_group(groups="[]").group == ("ai/train",)

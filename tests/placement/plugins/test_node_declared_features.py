@@ -9,9 +9,10 @@ import pytest
 
 from descheduler.model.node import Node
 from descheduler.placement.framework.obstacle import Code, Obstacle
-from descheduler.placement.plugins.node_declared_features import NodeDeclaredFeatures
+from descheduler.placement.plugins.node_declared_features import ROW, NodeDeclaredFeatures
 from tests.builders import make_node, make_pod
 from tests.placement.clusters import make_cluster, obstacles, passing
+from tests.placement.plugins.explanations import told
 
 RESTART = "RestartAllContainersOnContainerExits"
 HOST_USERS = "UserNamespacesHostNetworkSupport"
@@ -52,3 +53,11 @@ def test_missing_features_are_told_as_the_scheduler_tells_them() -> None:
 
     reason = "node(s) didn't match Pod's required features"
     assert against == {"a": Obstacle("NodeDeclaredFeatures", Code.UNRESOLVABLE, (reason,))}
+
+
+def test_explanation_names_the_features_that_the_node_does_not_declare() -> None:
+    pod = make_pod("new", node="", spec={"hostNetwork": True, "hostUsers": False, "containers": [RESTARTING]})
+
+    found = told(ROW, make_cluster([_declaring("a", RESTART)]), pod)
+
+    assert found == [f"the node does not declare {HOST_USERS}"]

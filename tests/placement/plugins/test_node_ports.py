@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from descheduler.model.kube_version import KubeVersion
 from descheduler.model.pod import Pod
 from descheduler.placement.framework.obstacle import Code, Obstacle
-from descheduler.placement.plugins.node_ports import NodePorts
+from descheduler.placement.plugins.node_ports import ROW, NodePorts
 from tests.builders import make_node, make_pod
 from tests.placement.clusters import make_cluster, make_profile, obstacles, passing
+from tests.placement.plugins.explanations import told
 
 
 def _pod(name: str, node: str, *wanted: str) -> Pod:
@@ -126,3 +127,22 @@ def test_what_if_leaves_every_holder_and_answers_are_those_of_a_fresh_count(
     trial.take_back()
     assert cluster.digest() == before
     assert asked == [passing(lambda *_: plugin, cluster, candidate)]
+
+
+@pytest.mark.parametrize(
+    ("held", "wanted"),
+    [
+        pytest.param("TCP 10.0.0.1:80", "TCP 10.0.0.1:80", id="the same address"),
+        pytest.param("TCP :80", "TCP 10.0.0.1:80", id="a holder of every address"),
+        pytest.param("TCP 10.0.0.1:80", "TCP :80", id="every address is wanted"),
+    ],
+)
+def test_explanation_names_the_holders_of_a_wanted_port_alone(held: str, wanted: str) -> None:
+    others = ("UDP :80", "TCP :81", "TCP 10.0.0.2:82")
+    pods = [_pod("holder", "a", held), *(_pod(f"other-{index}", "a", other) for index, other in enumerate(others))]
+    pods.append(_pod("elsewhere", "b", held))
+    cluster = make_cluster([make_node("a"), make_node("b")], pods)
+
+    found = told(ROW, cluster, _pod("new", "", "TCP 10.0.0.1:82", wanted))
+
+    assert found == ["host port 80/TCP is in use by default/holder"]

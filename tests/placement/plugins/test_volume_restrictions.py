@@ -9,10 +9,11 @@ import pytest
 from descheduler.model.pod import Pod
 from descheduler.model.volume_sources import READ_WRITE_ONCE_POD
 from descheduler.placement.framework.obstacle import Code, Obstacle
-from descheduler.placement.plugins.volume_restrictions import VolumeRestrictions
+from descheduler.placement.plugins.volume_restrictions import ROW, VolumeRestrictions
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 from tests.builders import make_node, make_pod
 from tests.placement.clusters import make_cluster, make_profile, obstacles, passing
+from tests.placement.plugins.explanations import told
 from tests.placement.plugins.volumes.storage import RWO, ephemeral, make_claim, make_storage, make_volume, new_pod
 
 NODES = [make_node("a"), make_node("b"), make_node("c")]
@@ -185,3 +186,34 @@ def test_unbound_claim_has_no_volume_to_wait_for() -> None:
     storage = make_storage(claims=[make_claim("data")])
 
     assert _waits(make_cluster(NODES, [make_pod("user", claims=["data"])], **storage), new_pod("data")) == {}
+
+
+def test_explanation_names_the_users_of_a_claim_for_one_pod_alone() -> None:
+    users = [
+        make_pod("user", node="b", claims=["data"]),
+        make_pod("stranger", namespace="other", node="b", claims=["data"]),
+        make_pod("idle", node="b", claims=["else"]),
+    ]
+
+    found = told(ROW, make_cluster(NODES, users, **RWOP_STORAGE), new_pod("data"))
+
+    assert found == ["claim data is ReadWriteOncePod and in use by pod default/user on b"]
+
+
+def test_explanation_passes_over_claims_that_several_pods_may_use() -> None:
+    holders = [make_pod("user", node="a", claims=["data"]), make_pod("holder", node="a", volumes=[_ebs("v")])]
+    pod = new_pod("data", volumes=[_ebs("v")])
+
+    assert told(ROW, make_cluster(NODES, holders, **RWO_STORAGE), pod) == ["default/holder mounts the same disk v"]
+
+
+def test_explanation_names_who_mounts_the_same_disk_on_the_node() -> None:
+    holders = [
+        make_pod("holder", node="a", volumes=[_ebs("v")]),
+        make_pod("other", node="a", volumes=[_ebs("w"), _gce("d")]),
+        make_pod("elsewhere", node="b", volumes=[_ebs("v")]),
+    ]
+
+    found = told(ROW, make_cluster(NODES, holders), new_pod(volumes=[_ebs("v"), _cinder("w")]))
+
+    assert found == ["default/holder mounts the same disk v"]

@@ -6,9 +6,10 @@ import pytest
 
 from descheduler.model.volume_sources import PersistentVolumeClaim
 from descheduler.placement.framework.obstacle import Code, Obstacle
-from descheduler.placement.plugins.volume_zone import VolumeZone
+from descheduler.placement.plugins.volume_zone import ROW, VolumeZone
 from tests.builders import make_node
 from tests.placement.clusters import ZONE, make_cluster, obstacles, passing
+from tests.placement.plugins.explanations import told
 from tests.placement.plugins.volumes.storage import (
     ephemeral,
     make_claim,
@@ -113,3 +114,45 @@ def test_claims_that_were_not_read_are_undecided() -> None:
 
     reason = 'the snapshot holds no PersistentVolumeClaim objects, so "data" cannot be looked up'
     assert against == {"*": Obstacle("VolumeZone", Code.UNDECIDED, (reason,))}
+
+
+@pytest.mark.parametrize(
+    ("labels", "node", "sentence"),
+    [
+        pytest.param({ZONE: "west"}, "east", f"in {ZONE}=west, the node in east", id="one zone"),
+        pytest.param({ZONE: "west__north"}, "east", f"in {ZONE}=west__north, the node in east", id="several zones"),
+        pytest.param({BETA_ZONE: "west"}, "east", f"in {BETA_ZONE}=west, the node in east", id="an old key"),
+        pytest.param(
+            {ZONE: "west"}, "region", f"in {ZONE}=west, the node has no such label", id="a zone that is not told"
+        ),
+        pytest.param({ZONE: "east__ ,west__"} | {REGION: "q"}, "east", f"in {REGION}=q, the node in r", id="a region"),
+        pytest.param(
+            {ZONE: "west __ north", REGION: "r"}, "east", f"in {ZONE}=west __ north, the node in east", id="with spaces"
+        ),
+        pytest.param(
+            {ZONE: "east __ north", REGION: "q"},
+            "east",
+            f"in {REGION}=q, the node in r",
+            id="one of several, with spaces",
+        ),
+        pytest.param(
+            {"example.com/zone": "x", ZONE: "west"}, "east", f"in {ZONE}=west, the node in east", id="no other labels"
+        ),
+    ],
+)
+def test_explanation_names_the_zone_of_the_volume_and_that_of_the_node(
+    labels: dict[str, str], node: str, sentence: str
+) -> None:
+    storage = make_storage(claims=[make_claim("data", volume="v")], volumes=[make_volume("v", labels=labels)])
+    nodes = [make_node(each.name, labels={**each.labels, "example.com/zone": "y"}) for each in NODES]
+
+    found = told(ROW, make_cluster(nodes, **storage), new_pod("data"), node)
+
+    assert found == [f"volume v of claim data is {sentence}"]
+
+
+def test_explanation_passes_over_claims_without_a_volume() -> None:
+    claims = [make_claim("data", volume="v"), make_claim("new")]
+    storage = make_storage(claims=claims, volumes=[make_volume("v", labels={ZONE: "west"})])
+
+    assert len(told(ROW, make_cluster(NODES, **storage), new_pod("new", "data"), "east")) == 1

@@ -52,3 +52,28 @@ def test_a_pod_that_fits_the_free_room_is_in_no_chain_with_those_that_leave_its_
     leaves, comes = Reassignment(0, 0, 1), Reassignment(1, -1, 0)
 
     assert room_chains(problem, [leaves, comes], lambda pod: None) == [[comes]]
+
+
+def test_what_is_left_of_a_pod_goes_to_the_next_one_that_comes() -> None:
+    """The first pending pod takes 4 of the 6 that leave, and the second the rest and what the other pod leaves."""
+    problem = make_problem([[6], [3], [4], [5]], [[9], [9]], [0, 0, -1, -1])
+    large, small = Reassignment(0, 0, 1), Reassignment(1, 0, 1)
+    first, second = Reassignment(2, -1, 0), Reassignment(3, -1, 0)
+
+    assert room_chains(problem, [large, small, first, second], lambda pod: None) == [[large, first], [small, second]]
+
+
+def test_a_pod_takes_free_room_before_that_of_others() -> None:
+    """Node 0 has 2 free: the first pending pod takes these, and the second what has left."""
+    problem = make_problem([[4], [2], [4]], [[6], [9]], [0, -1, -1])
+    leaves, fits, waits = Reassignment(0, 0, 1), Reassignment(1, -1, 0), Reassignment(2, -1, 0)
+
+    assert room_chains(problem, [leaves, fits, waits], lambda pod: None) == [[fits], [leaves, waits]]
+
+
+def test_room_is_made_resource_by_resource() -> None:
+    """Pod 0 leaves the first resource, and pod 1 the second; the pending pod lacks the second alone."""
+    problem = make_problem([[4, 0], [0, 4], [3, 4]], [[8, 5], [9, 9]], [0, 0, -1])
+    first, second, waits = Reassignment(0, 0, 1), Reassignment(1, 0, 1), Reassignment(2, -1, 0)
+
+    assert room_chains(problem, [first, second, waits], lambda pod: None) == [[second, waits]]

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
+from descheduler.optimizer import Parts
 from descheduler.optimizer.order.waves import Reassignment
 from descheduler.optimizer.problem import make_problem
 from descheduler.planner.moves.room_levels import held_after
@@ -35,3 +38,21 @@ def test_nothing_is_held_where_none_has_left() -> None:
     problem = make_problem([[4], [4]], [[8], [8]], [0, -1])
 
     assert held_after(problem, [Reassignment(1, -1, 1), Reassignment(0, 0, 1)], ["a", "b"]) == {}
+
+
+def test_room_that_is_there_for_a_while_alone_is_held_when_it_stays() -> None:
+    """After the first has left node 0 has 5, after another has come 1, and after the second has left 5 again."""
+    problem = make_problem([[4], [4], [4], [5]], [[9], [9], [9]], [0, 0, 1, -1])
+    out, into, later = Reassignment(0, 0, 2), Reassignment(2, 1, 0), Reassignment(1, 0, 2)
+    waits = Reassignment(3, -1, 0)
+
+    assert held_after(problem, [out, into, later, waits], ["a", "b", "c"])[waits] == later
+
+
+def test_room_of_nodes_of_one_name_is_that_of_the_part_that_is_taken() -> None:
+    """Both parts are of node a: what leaves the first does not help where the second is taken."""
+    parts = Parts(np.array([[4], [4], [9]]), np.array([[0], [1], [2]]), np.array([0, 0, 1]))
+    problem = make_problem([[4], [4], [4]], parts, [0, 1, -1])
+    first, second, waits = Reassignment(0, 0, 2), Reassignment(1, 1, 2), Reassignment(2, -1, 1)
+
+    assert held_after(problem, [first, second, waits], ["a", "a", "b"])[waits] == second

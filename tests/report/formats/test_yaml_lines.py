@@ -78,3 +78,54 @@ def test_characters_that_do_not_print_are_escaped() -> None:
     assert list(yaml_lines({"name": 'a\x1b[31m\n"\\\u2028\U0001f600'})) == [
         'name: "a\\x1b[31m\\n\\"\\\\\\u2028\\U0001f600"\n'
     ]
+
+
+@pytest.mark.parametrize(("length", "is_marked"), [(100, False), (101, True)])
+def test_keys_that_are_longer_than_parsers_may_look_ahead_are_marked(length: int, is_marked: bool) -> None:
+    text = "".join(yaml_lines({"outer": {"k" * length: 1}}))
+
+    assert text.startswith("outer:\n  ? ") is is_marked
+    assert yaml.safe_load(text) == {"outer": {"k" * length: 1}}
+
+
+@pytest.mark.parametrize(
+    ("character", "escape"),
+    [
+        ("\x7f", "\\x7f"),
+        ("\xff", "\\xff"),
+        ("\u0100", "\\u0100"),
+        ("\uffff", "\\uffff"),
+        ("\U00010000", "\\U00010000"),
+        ("\t", "\\t"),
+        ("\r", "\\r"),
+    ],
+)
+def test_escapes_are_the_shortest_that_hold_the_character(character: str, escape: str) -> None:
+    assert "".join(yaml_lines({"a": character})) == f'a: "{escape}"\n'
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (float("nan"), ".nan"),
+        (float("inf"), ".inf"),
+        (float("-inf"), "-.inf"),
+        (1.5, "1.5"),
+        (1e22, "1.0e+22"),
+        (1.5e22, "1.5e+22"),
+        (True, "true"),
+        (False, "false"),
+        (0, "0"),
+        (None, "null"),
+        ((), "[]"),
+        ({}, "{}"),
+    ],
+)
+def test_values_are_written_as_readers_expect_them(value: object, text: str) -> None:
+    assert "".join(yaml_lines({"a": value})) == f"a: {text}\n"
+
+
+def test_lists_within_lists_are_laid_out_below_each_other() -> None:
+    text = "".join(yaml_lines({"a": [[1, [2]], [{"b": [], "c": {"d": 1}}]]}))
+
+    assert text == "a:\n- - 1\n  - - 2\n- - b: []\n    c:\n      d: 1\n"

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from descheduler.model.node import Node
-from descheduler.report.plan.figures import Amounts, Balance, NodeFigures, PodChange, make_figures
+from descheduler.report.plan.figures import Amounts, Balance, NodeFigures, PodChange, make_figures, shares_of, step_of
 from tests.builders import make_node, make_pod, make_snapshot
 
 
@@ -151,3 +151,77 @@ def test_gpus_are_counted_whoever_names_them(node: dict[str, str], pod: dict[str
     total = make_figures(snapshot, []).total
 
     assert (total.before.gpu_milli, total.allocatable.gpu_milli) == (2000, 4000)
+
+
+@pytest.mark.parametrize(
+    ("node", "gpus"),
+    [
+        pytest.param({"koordinator.sh/gpu": "50"}, 500, id="half of one"),
+        pytest.param({"koordinator.sh/gpu": "0", "koordinator.sh/gpu-core": "100"}, 1000, id="none of the first"),
+        pytest.param({"nvidia.com/gpu": "1", "amd.com/gpu": "2", "dcu.com/gpu": "3"}, 6000, id="of several makers"),
+    ],
+)
+def test_gpus_of_a_node_are_added_up(node: dict[str, str], gpus: int) -> None:
+    snapshot = make_snapshot([make_node("a", allocatable=node)])
+
+    assert make_figures(snapshot, []).total.allocatable.gpu_milli == gpus
+
+
+def test_gpus_of_pods_count_where_the_node_has_some() -> None:
+    pods = [make_pod(f"p-{node}", node=node, requests={"nvidia.com/gpu": "1"}) for node in "ab"]
+    snapshot = make_snapshot([make_node("a", allocatable={"nvidia.com/gpu": "1"}), make_node("b")], pods)
+
+    assert make_figures(snapshot, []).total.before.gpu_milli == 1000
+
+
+def test_requests_are_rounded_up_and_allocatable_is_rounded_down() -> None:
+    pod = make_pod("p", node="a", cpu="1001u", memory="1500m")
+    snapshot = make_snapshot([make_node("a", cpu="2001u", memory="2500m", pods="1500m")], [pod])
+
+    total = make_figures(snapshot, []).total
+
+    assert total.before == amounts(1, 2, 2)
+    assert (total.allocatable.pods, total.allocatable.cpu_milli, total.allocatable.memory_bytes) == (1, 2, 2)
+
+
+def test_total_after_is_what_stays_without_the_pods_that_come() -> None:
+    leaving = make_pod("web-1", node="a", cpu="1", memory="1Ki")
+    snapshot = make_snapshot([make_node("a"), make_node("b")], [leaving, make_pod("other", node="b", cpu="2")])
+
+    total = make_figures(snapshot, [PodChange(leaving, leaving, "b")]).total
+
+    assert (total.before, total.after) == (amounts(2, 3000, 1024), amounts(1, 2000))
+    assert total.displaced == total.landing == amounts(1, 1000, 1024)
+
+
+@pytest.mark.parametrize(
+    ("labels", "zone"),
+    [
+        ({"topology.kubernetes.io/zone": "new", "failure-domain.beta.kubernetes.io/zone": "old"}, "new"),
+        ({"failure-domain.beta.kubernetes.io/zone": "old"}, "old"),
+        ({"topology.kubernetes.io/zone": "", "failure-domain.beta.kubernetes.io/zone": "old"}, "old"),
+        ({}, ""),
+    ],
+)
+def test_zone_is_that_of_the_first_label_with_a_value(labels: dict[str, str], zone: str) -> None:
+    (group,) = make_figures(make_snapshot([make_node("a", labels=labels)]), []).groups
+
+    assert group.zone == zone
+
+
+@pytest.mark.parametrize(("percent", "step"), [(0, 0), (4.99, 0), (5, 1), (99.9, 19), (100, 20), (104, 20), (900, 20)])
+def test_steps_are_of_five_percent_up_to_the_last(percent: float, step: int) -> None:
+    assert step_of(percent) == step
+
+
+def test_shares_are_of_the_resources_that_there_are() -> None:
+    assert shares_of(amounts(1, 500, 300), amounts(110, 2000, 0, 1000)) == {"cpu": 25.0, "gpu": 0.0}
+
+
+def test_deviation_tells_how_unequal_the_shares_are_before_and_after() -> None:
+    pods = [make_pod(name, node="a", cpu="4") for name in ("p", "q")]
+    snapshot = make_snapshot([make_node(name, cpu="10") for name in "ab"], pods)
+
+    (cpu, *_) = make_figures(snapshot, [PodChange(pods[0], pods[0], "b")]).balance
+
+    assert (cpu.mean_before, cpu.deviation_before, cpu.mean_after, cpu.deviation_after) == (40.0, 40.0, 40.0, 0.0)

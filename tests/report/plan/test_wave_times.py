@@ -10,6 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from descheduler.cycle.plugins import REGISTRY
+from descheduler.plan.moves import Move
 from descheduler.policy.load import load_policy
 from descheduler.report.formats.render import render
 from descheduler.report.pictures.review import time_text
@@ -94,3 +95,93 @@ def test_json_has_the_time_of_each_wave() -> None:
     document = json.loads("".join(render(plan_of(number=2), "json")))
 
     assert document["waves"] == [{"wave": 1, "pods": 2, "paceSeconds": 0.0, "graceSeconds": 30, "seconds": 30.0}]
+
+
+@pytest.mark.parametrize(
+    ("policy", "number", "pace"),
+    [
+        pytest.param(pod_life_time_policy(), 10, 0.0, id="as many as go at once"),
+        pytest.param(pod_life_time_policy(), 11, 0.2, id="one more"),
+        pytest.param(configuration(evictQPS=4, evictBurst=2), 10, 2.0, id="of a MigrationController"),
+        pytest.param(configuration(evictQPS="0.5", evictBurst=2), 4, 4.0, id="as a text"),
+        pytest.param(configuration(evictBurst=1), 11, 1.0, id="of a MigrationController by default"),
+        pytest.param(configuration(evictQPS=1), 4, 3.0, id="a burst of one"),
+    ],
+)
+def test_pace_of_evictions_is_that_of_the_policy(policy: Any, number: int, pace: float) -> None:
+    moves = [Move(make_pod(f"old-{each:02}"), "main", "PodLifeTime", bundle=1) for each in range(number)]
+
+    [wave] = planned_waves(load_policy(policy, REGISTRY), moves)
+
+    assert (wave.pods, wave.pace_seconds, wave.seconds) == (number, pace, round(pace + 30, 1))
+
+
+@pytest.mark.parametrize(
+    ("connection", "number", "pace"),
+    [
+        pytest.param({"qps": 2, "burst": 4}, 10, 3.0, id="both"),
+        pytest.param({"qps": 2}, 102, 1.0, id="a burst of 100 by default"),
+        pytest.param({"burst": 2}, 102, 2.0, id="50 a second by default"),
+    ],
+)
+def test_pace_of_a_profile_without_migration_controller_is_that_of_the_connection(
+    connection: dict[str, float], number: int, pace: float
+) -> None:
+    policy = load_policy(configuration() | {"clientConnection": connection}, REGISTRY)
+    moves = [Move(make_pod(f"old-{each:02}"), "other", "PodLifeTime", bundle=1) for each in range(number)]
+
+    [wave] = planned_waves(policy, moves)
+
+    assert wave.pace_seconds == pace
+
+
+def test_profiles_have_paces_of_their_own_and_the_slowest_counts() -> None:
+    policy = configuration(evictQPS=1, evictBurst=1)
+    pods = [make_pod(f"old-{each:02}") for each in range(14)]
+    moves = [Move(pod, "main" if each < 3 else "other", "P", bundle=1) for each, pod in enumerate(pods)]
+
+    [wave] = planned_waves(load_policy(policy, REGISTRY), moves)
+
+    assert wave.pace_seconds == 2.0  # of 3 pods, one at once; the other 11 go at once
+
+
+@pytest.mark.parametrize(
+    ("options", "grace"),
+    [
+        pytest.param({"gracePeriodSeconds": 7}, 7, id="of the controller"),
+        pytest.param({"gracePeriodSeconds": 0}, 0, id="none"),
+        pytest.param({}, 30, id="of the pod"),
+    ],
+)
+def test_grace_period_of_a_controller_comes_before_that_of_the_pod(options: dict[str, int], grace: int) -> None:
+    policy = load_policy(configuration(defaultDeleteOptions=options), REGISTRY)
+
+    [wave] = planned_waves(policy, [Move(make_pod("old"), "main", "P")])
+
+    assert wave.grace_seconds == grace
+
+
+@pytest.mark.parametrize(
+    ("facts", "bundle", "grace"),
+    [
+        pytest.param({}, 0, 60, id="of one workload"),
+        pytest.param({"owners": []}, 0, 30, id="without a workload"),
+        pytest.param({}, 1, 30, id="of a bundle"),
+        pytest.param({"phase": "Failed"}, 0, 0, id="that have finished"),
+    ],
+)
+def test_pods_leave_together_or_one_after_the_other(facts: dict[str, Any], bundle: int, grace: int) -> None:
+    moves = [Move(make_pod(name, **facts), "main", "P", bundle=bundle) for name in ("a", "b")]
+
+    [wave] = planned_waves(load_policy(configuration(evictBurst=9), REGISTRY), moves)
+
+    assert wave.grace_seconds == grace
+
+
+def test_waves_come_in_order_and_the_workload_that_takes_longest_counts() -> None:
+    pods = [make_pod(name, owners=[f"ReplicaSet/{name[0]}"]) for name in ("a-1", "b-1", "b-2", "c-1")]
+    moves = [Move(pod, "main", "P", wave=wave) for pod, wave in zip(pods, (2, 1, 1, 1), strict=True)]
+
+    waves = planned_waves(load_policy(configuration(evictBurst=9), REGISTRY), moves)
+
+    assert [(wave.wave, wave.pods, wave.grace_seconds) for wave in waves] == [(1, 3, 60), (2, 1, 30)]

@@ -181,7 +181,7 @@ class DeviceScorer:
         taken = whole - free + asked if whole >= free else whole
         if self._is_most:
             return min(taken, whole) * MAX_SCORE // whole
-        return 0 if taken > whole else (whole - taken) * MAX_SCORE // whole
+        return max(0, whole - taken) * MAX_SCORE // whole
 
 
 def _sums(names: Iterable[str], amounts: Iterable[Amounts]) -> Amounts:

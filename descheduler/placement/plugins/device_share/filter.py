@@ -111,8 +111,6 @@ def _with_gpu_memory(allocated: Allocated, total: DeviceAmounts) -> Allocated:
 
 def _filled(device: AllocatedDevice, total: Amounts) -> AllocatedDevice:
     amounts, memory = device.resources, total.get(GPU_MEMORY, 0)
-    if GPU_MEMORY in amounts and GPU_MEMORY_RATIO in amounts:
-        return device
     if GPU_MEMORY in amounts:
         # In floating point, as there; a card without memory has nothing to share.
         ratio = int(amounts[GPU_MEMORY] / memory * WHOLE) if memory else 0

@@ -55,7 +55,7 @@ class GpuRequest(NamedTuple):
 
 
 def _is_percentage(amount: int) -> bool:
-    return amount <= WHOLE or amount % WHOLE == 0
+    return max(amount, WHOLE) % WHOLE == 0
 
 
 def _are_percentages(asked: Amounts) -> bool:
@@ -139,7 +139,7 @@ def gpu_request(asked: Amounts) -> GpuRequest:
     ratio = asked.get(GPU_MEMORY_RATIO)
     number = asked.get(_SHARED, 0)
     if not number:
-        number = ratio // WHOLE if ratio is not None and ratio > WHOLE and ratio % WHOLE == 0 else 1
+        number = ratio // WHOLE if ratio is not None and ratio % WHOLE == 0 else 1
     names = (GPU_CORE, _NPU_CORE, _NPU_CPU, _NPU_DVPP, GPU_MEMORY if ratio is None else GPU_MEMORY_RATIO)
     each = {name: asked[name] // number for name in names if name in asked}
     is_shared = ratio // number < WHOLE if ratio is not None else GPU_MEMORY in asked

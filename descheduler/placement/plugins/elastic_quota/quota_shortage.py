@@ -69,7 +69,7 @@ class QuotaShortage:
     @property
     def short(self) -> str:
         """Such as `quota team: 4 CPU requested, 2 CPU over its max of 20`."""
-        heirs = f" (parent of {self.path[-1]})" if self.kind is QuotaLimit.PARENT and len(self.path) > 1 else ""
+        heirs = f" (parent of {self.path[-1]})" if self.kind is QuotaLimit.PARENT else ""
         return f"quota {self.quota}{heirs}: {'; '.join(map(self._excess, self.dimensions))}"
 
     def _excess(self, resource: str) -> str:

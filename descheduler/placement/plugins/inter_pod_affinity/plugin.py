@@ -155,10 +155,10 @@ def _explain_pod_affinity(refused: RefusedNode, obstacle: Obstacle) -> Iterator[
 def _repelled(refused: RefusedNode) -> Iterator[str]:
     for term in refused.cycle.cluster.follow(TermHolders).matching(refused.cycle.pod).repelling:
         near = refused.pods_around(term.topology_key) if term.holders else ()
-        holders = [_placed(pod, node, refused) for pod, node in near if _holds(pod, term)]
+        holders = [_placed(pod, node, refused) for pod, node in near if term.is_held_by(pod)]
         if holders:
-            domain = _domain(refused, term.topology_key)
-            yield f"{listed(holders)} has required anti-affinity against this pod ({domain})"
+            have, domain = "has" if len(holders) == 1 else "have", _domain(refused, term.topology_key)
+            yield f"{listed(holders)} {have} required anti-affinity against this pod ({domain})"
 
 
 def _avoided(refused: RefusedNode, terms: Iterable[PodAffinityTerm]) -> Iterator[str]:
@@ -183,13 +183,6 @@ def _lonely(refused: RefusedNode, terms: Iterable[PodAffinityTerm]) -> Iterator[
             yield f"has no label {key}, the topologyKey of the required pod affinity"
         elif not any(company.covers(pod.namespace, pod.labels) for pod, _ in refused.pods_around(key)):
             yield f"no pod that matches the required pod affinity in {_domain(refused, key)}"
-
-
-def _holds(pod: Pod, term: HeldTerm) -> bool:
-    affinity = pod.spec.affinity
-    return affinity is not None and any(
-        held.topology_key == term.topology_key and held.selector == term.selector for held in affinity.anti_required
-    )
 
 
 def _placed(pod: Pod, node: Node, refused: RefusedNode) -> str:

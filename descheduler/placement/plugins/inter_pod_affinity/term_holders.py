@@ -76,6 +76,11 @@ class HeldTerm:
                 return False
         return self.selector.matches(pod.labels)
 
+    def is_held_by(self, pod: Pod) -> bool:
+        """Whether it is a term of `pod`."""
+        own = self.kind, self.weight, self.namespaces, self.namespace_selector, self.selector, self.topology_key
+        return pod.spec.affinity is not None and own in _terms(pod.spec.affinity, pod.namespace)
+
     def change(self, node: int, sign: int) -> None:
         """Adds a holder on `node`, or takes one away with `sign` -1."""
         number = self.holders.get(node, 0) + sign

@@ -200,22 +200,23 @@ def _own_limits(text: str, limits: UsageLimits) -> UsageLimits:
     """`limits` with what an annotation says in their place; as they are where it cannot be read."""
     try:
         own = _decode(text)
-        aggregated = _own_percentile(own.aggregated_usage)
+        prod = _sorted(own.prod_usage_thresholds) or limits.prod
+        aggregated = _own_aggregated(own.aggregated_usage, prod)
     except (ValueError, RecursionError):
         return limits
-    prod = _sorted(own.prod_usage_thresholds) or limits.prod
-    if aggregated is not None and own.aggregated_usage is not None:
-        return UsageLimits(_sorted(own.aggregated_usage.usage_thresholds), prod, aggregated)
+    if aggregated is not None:
+        return aggregated
     if limits.percentile is not None:
         return limits._replace(prod=prod)
     return UsageLimits(_sorted(own.usage_thresholds) or limits.whole, prod)
 
 
-def _own_percentile(wire: _AggregatedWire | None) -> Percentile | None:
+def _own_aggregated(wire: _AggregatedWire | None, prod: Amounts) -> UsageLimits | None:
     if wire is None or not wire.usage_thresholds or not wire.usage_aggregation_type:
         return None
     text = wire.usage_aggregated_duration
-    return Percentile(wire.usage_aggregation_type, parse_duration(text) if text else timedelta(0))
+    percentile = Percentile(wire.usage_aggregation_type, parse_duration(text) if text else timedelta(0))
+    return UsageLimits(_sorted(wire.usage_thresholds), prod, percentile)
 
 
 def _sorted(percents: Mapping[str, int] | None) -> Amounts:

@@ -146,7 +146,7 @@ class NodeLoads(CountingFollower):
                 self._prod_delta[:, node] += sign * np.maximum(estimate - usage * is_known, 0)
 
     def _note_gone(self, pod: Pod, node: int, used: PodMetric, sign: int) -> None:
-        if sign < 0:
+        if sign == -1:
             self._gone[node, pod.uid] = used
         elif not self._gone or self._gone.pop((node, pod.uid), None) is None:
             return

@@ -74,7 +74,7 @@ class NUMAScoringSection(Args, frozen=True):
 class NodeNUMAResourceSection(Args, frozen=True):
     """`NodeNUMAResourceArgs` of koord-scheduler 1.8."""
 
-    default_cpu_bind_policy: str = ""
+    default_cpu_bind_policy: str = msgspec.field(default="", name="defaultCPUBindPolicy")
     """How CPUs are chosen for pods that do not say it: `FullPCPUs` (the default) or `SpreadByPCPUs`."""
     scoring_strategy: NUMAScoringSection | None = None
     """How nodes are scored."""
@@ -212,7 +212,7 @@ class NodeNUMAResource:
             asked = math.ceil(asked * cpus.amplified)
         requested = int(self._table.requested[self._cpu_row, node])
         pinned = len({cpu for cpu, _ in cache.held(node)}) * 1000
-        if 0 < pinned <= requested:
+        if pinned <= requested:
             requested += math.ceil(pinned * cpus.amplified) - pinned
         is_short = asked > int(self._table.allocatable[self._cpu_row, node]) - requested
         return CpuReason.AMPLIFIED.bit if is_short else known

@@ -261,3 +261,125 @@ def test_templates_that_are_not_known_leave_the_pod_undecided() -> None:
     evaluation = scheduler.evaluate(decoded(gpu_pod("new", requests)))
 
     assert evaluation.cause == "unknown GPU shared resource templates (DeviceShare)"
+
+
+@pytest.mark.parametrize(
+    ("hint", "amount", "expected"),
+    [
+        pytest.param({}, "100", [0], id="a whole one"),
+        pytest.param({"allocateStrategy": "ApplyForAll"}, "100", [0, 1, 2], id="all of them whole"),
+        pytest.param(
+            {"allocateStrategy": "ApplyForAll"}, "200", [0, 1], id="200 are two whole ones, whatever the hint"
+        ),
+        pytest.param({"allocateStrategy": "RequestsAsCount"}, "3", [0, 1, 2], id="as many as there are"),
+        pytest.param({"allocateStrategy": "RequestsAsCount"}, "4", "Insufficient rdma devices", id="one too many"),
+        pytest.param(
+            {"allocateStrategy": "ApplyForAll", "selector": {"matchLabels": {"zone": "c"}}},
+            "5",
+            "Insufficient rdma devices",
+            id="all of none",
+        ),
+        pytest.param(
+            {"selector": {"matchLabels": {"zone": "c"}}}, "5", "Insufficient rdma devices", id="none that matches"
+        ),
+    ],
+)
+def test_number_of_network_devices_is_what_amount_and_hint_come_to(
+    hint: object, amount: str, expected: list[int] | str
+) -> None:
+    scheduler = scheduler_over(device_object("a", *(rdma(minor) for minor in range(3))))
+    pod = gpu_pod("new", {"koordinator.sh/rdma": amount}, hint={"rdma": hint})
+
+    reason = reason_on(scheduler, pod)
+
+    assert (reason or devices_got(scheduler, pod)[0]["rdma"]) == expected
+
+
+@pytest.mark.parametrize(
+    ("policy", "left"),
+    [pytest.param("DeviceLevel", "Insufficient rdma devices", id="exclusively"), pytest.param("", "", id="shared")],
+)
+def test_device_that_is_counted_is_taken_whole_where_it_is_to_be_exclusive(policy: str, left: str) -> None:
+    scheduler = scheduler_over(device_object("a", rdma(0)))
+    hint = {"rdma": {"allocateStrategy": "RequestsAsCount", "exclusivePolicy": policy}}
+    devices_got(scheduler, gpu_pod("first", {"koordinator.sh/rdma": "1"}, hint=hint))
+
+    assert reason_on(scheduler, gpu_pod("new", {"koordinator.sh/rdma": "99"})) == left
+
+
+def test_virtual_functions_are_those_of_groups_that_match() -> None:
+    scheduler = scheduler_over(device_object("a", rdma(0, functions=["0000:01.1"]), rdma(1)))
+    pods = [
+        gpu_pod("new", {"koordinator.sh/rdma": "1"}, hint={"rdma": {"vfSelector": {"matchLabels": {"type": kind}}}})
+        for kind in ("fast", "slow")
+    ]
+
+    assert devices_got(scheduler, pods[0]) == [{"rdma": [0]}]
+    assert reason_on(scheduler, pods[1]) == "Insufficient rdma devices"
+
+
+def test_device_whose_functions_are_taken_is_passed_over_for_the_next() -> None:
+    devices = device_object("a", rdma(0, functions=["0000:01.1"]), rdma(1, functions=["0000:02.1"]))
+    pods = [gpu_pod(name, {"koordinator.sh/rdma": "1"}, hint={"rdma": {"vfSelector": {}}}) for name in ("p", "q", "r")]
+    scheduler = scheduler_over(devices)
+
+    assert devices_got(scheduler, *pods[:2]) == [{"rdma": [0]}, {"rdma": [1]}]
+    assert reason_on(scheduler, pods[2]) == "Insufficient rdma devices"
+
+
+_BOTH = {"nvidia.com/gpu": "1", "koordinator.sh/rdma": "1"}
+_JOINT: Object = {"deviceTypes": ["gpu", "rdma"]}
+_SAME: Object = {**_JOINT, "requiredScope": "SamePCIe"}
+
+
+@pytest.mark.parametrize(
+    ("joint", "rdma_minors"),
+    [
+        pytest.param(_JOINT, [1], id="next to the leading one"),
+        pytest.param({"deviceTypes": ["rdma", "gpu"]}, [0], id="the first type leads"),
+        pytest.param({"deviceTypes": ["gpu"]}, [0], id="a type that is not named is chosen by itself"),
+        pytest.param({"deviceTypes": []}, [0], id="no type is named"),
+    ],
+)
+def test_following_devices_are_those_near_to_the_leading_one(joint: Object, rdma_minors: list[int]) -> None:
+    gpus = [gpu(0, place=(0, "p1"))]
+    scheduler = scheduler_over(device_object("a", *gpus, rdma(0, place=(0, "p0")), rdma(1, place=(0, "p1"))))
+
+    assert devices_got(scheduler, gpu_pod("new", _BOTH, joint=joint)) == [{"gpu": [0], "rdma": rdma_minors}]
+
+
+@pytest.mark.parametrize(
+    ("places", "joint", "expected"),
+    [
+        pytest.param("0123", _SAME, [0, 1], id="one for each switch of the leading ones"),
+        pytest.param("0011", _SAME, [0, 2], id="the first of each switch before the second of any"),
+        pytest.param("0011", _JOINT, [0, 2], id="as many as there are switches, where one would do"),
+        pytest.param("0", _SAME, "Insufficient rdma devices", id="a switch without any"),
+        pytest.param("0", _JOINT, [0], id="a switch without any, where that is not required"),
+    ],
+)
+def test_following_devices_are_spread_over_the_switches_of_the_leading_ones(
+    places: str, joint: Object, expected: list[int] | str
+) -> None:
+    gpus = [gpu(minor, place=(0, str(minor))) for minor in range(2)]
+    scheduler = scheduler_over(device_object("a", *gpus, *(rdma(n, place=(0, at)) for n, at in enumerate(places))))
+    pod = gpu_pod("new", {"nvidia.com/gpu": "2", "koordinator.sh/rdma": "1"}, joint=joint)
+
+    reason = reason_on(scheduler, pod)
+
+    assert (reason or devices_got(scheduler, pod)[0]["rdma"]) == expected
+
+
+@pytest.mark.parametrize(
+    ("requests", "reason"),
+    [
+        pytest.param(_BOTH, "", id="whole GPUs"),
+        pytest.param({**HALF, "koordinator.sh/rdma": "1"}, "Insufficient rdma devices", id="parts of GPUs"),
+        pytest.param({"koordinator.sh/rdma": "1"}, "Insufficient rdma devices", id="no GPUs"),
+    ],
+)
+def test_secondary_devices_are_left_to_reserve_beside_whole_gpus_alone(requests: dict[str, str], reason: str) -> None:
+    labels = {"node.koordinator.sh/secondary-device-well-planned": "true"}
+    scheduler = scheduler_over(device_object("a", gpu(0), labels=labels))
+
+    assert reason_on(scheduler, gpu_pod("new", requests, joint=_JOINT)) == reason

@@ -15,7 +15,7 @@ from descheduler.placement.framework.matched_reservations import (
 from descheduler.placement.framework.refused_node import RefusedNode
 from descheduler.placement.framework.scheduler import Scheduler
 from descheduler.placement.plugins.device_share.device_state import DeviceCache
-from descheduler.placement.plugins.device_share.filter import DeviceShare
+from descheduler.placement.plugins.device_share.filter import DeviceLedger, DeviceShare
 from descheduler.placement.plugins.device_share.row import explain_devices
 from descheduler.placement.shadow.shadow_cluster import Cycle
 from tests.builders import Object, node_object
@@ -208,3 +208,41 @@ def test_nodes_that_are_alike_share_a_state() -> None:
 def test_laws_hold_in_random_worlds(seed: int) -> None:
     """`python -m tests.placement.plugins.device_share.random_devices` looks at 10,000."""
     assert list(faults(seed)) == []
+
+
+@pytest.mark.parametrize(
+    "beside",
+    [
+        pytest.param(gpu_pod("named", HALF, node="a", has=has_gpu(0, "50")), id="its annotation names its devices"),
+        pytest.param(gpu_pod("other", {"cpu": "1"}, node="a"), id="it has no devices"),
+        pytest.param(gpu_pod("broken", {CORE: "50"}, node="a"), id="no node can meet its request"),
+        pytest.param(gpu_pod("elsewhere", HALF, node="gone"), id="its node is not in the snapshot"),
+        pytest.param(gpu_pod("pending", HALF), id="it has no node"),
+    ],
+)
+def test_landing_beside_a_pod_is_not_conditional_where(beside: Object) -> None:
+    scheduler = scheduler_over(device_object("a", gpu(0), gpu(1)), beside)
+
+    placement = place(scheduler.evaluate(decoded(gpu_pod("new", HALF)))).placement
+
+    assert placement is not None
+    assert placement.conditions == ()
+
+
+def test_pod_of_an_unknown_node_takes_no_devices() -> None:
+    scheduler = scheduler_over(device_object("a", gpu(0)), gpu_pod("lost", WHOLE, node="gone", has=has_gpu(0)))
+
+    assert devices_got(scheduler, gpu_pod("new", WHOLE)) == [{"gpu": [0]}]
+
+
+def test_devices_in_use_tell_states_of_the_cluster_apart() -> None:
+    scheduler = scheduler_over(device_object("a", gpu(0), gpu(1)))
+    ledger = scheduler.cluster.ledger(DeviceLedger)
+    seen = [ledger.fingerprint()]
+
+    for name in ("first", "second"):
+        devices_got(scheduler, gpu_pod(name, HALF))
+        seen.append(ledger.fingerprint())
+
+    assert seen[0] == []
+    assert seen[0] != seen[1] != seen[2]

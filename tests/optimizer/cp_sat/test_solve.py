@@ -1,0 +1,170 @@
+"""Pieces of tiny clusters as models of CP-SAT: the best of all assignments that capacity and rules allow is found."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import deque
+from collections.abc import Iterator
+from typing import cast
+
+import numpy as np
+import pytest
+
+from descheduler.optimizer import AtMost, MaxSkew, MinDomains, MoveLimit, Problem, Together
+from descheduler.optimizer.arrangement import Arrangement
+from descheduler.optimizer.arrays import Ints
+from descheduler.optimizer.cp_sat.solve import solve_neighbourhood
+from descheduler.optimizer.objective import Model, Neighbourhood, PreparedObjective
+from descheduler.optimizer.rules import Rule
+from tests.optimizer.tiny import every_assignment, is_feasible, is_unbroken, random_parts_problem, random_problem
+
+_MOST_MOVABLE = 4
+
+
+class Wishes:
+    """What it costs that each pod is on each node, or pending: so that hardly two assignments are equally good."""
+
+    def __init__(self, problem: Problem, rng: np.random.Generator) -> None:
+        self._costs = rng.integers(1, 1000, (problem.num_pods, problem.num_nodes + 1))
+
+    def of(self, assignment: Ints) -> int:
+        """What an assignment costs."""
+        return int(self._costs[np.arange(len(assignment)), assignment].sum())
+
+    def add_to(self, model: Model, placement: Arrangement, neighbourhood: Neighbourhood) -> None:
+        """As of an objective."""
+        for pod in neighbourhood.pods.tolist():
+            for node in range(-1, placement.problem.num_nodes):
+                if (at := model.is_at(pod, node)) is not None:
+                    model.minimise([int(self._costs[pod, node])], [at])
+
+
+def tiny_problem(kind: type[Rule] | None, seed: int, *, parts: bool = False, both_ends: bool = False) -> Problem:
+    """The first one of the seed with an unbroken rule of that kind, or without rules, of which few pods may move."""
+    rng = np.random.default_rng(seed)
+    while True:
+        made = (random_parts_problem if parts else random_problem)(rng, pending=int(rng.integers(0, 2)))
+        rules = [rule for rule in made.rules if kind is not None and isinstance(rule, kind)]
+        rules = [dataclasses.replace(rule, free=None) if isinstance(rule, MaxSkew) else rule for rule in rules]
+        problem = dataclasses.replace(
+            made,
+            evictable=made.evictable & (np.arange(made.num_pods) < _MOST_MOVABLE),
+            rules=tuple(rules),
+            both_ends=made.both_ends | True if both_ends else made.both_ends & False,
+        )
+        if bool(rules) == (kind is not None) and is_unbroken(problem):
+            return problem
+
+
+def solved(problem: Problem, wishes: Wishes, placement: Arrangement, pods: Ints, *, in_order: bool = False) -> Ints:
+    """Where all pods are in what is found for `pods` on all nodes."""
+    neighbourhood = Neighbourhood(np.arange(problem.num_nodes), pods)
+    found = solve_neighbourhood(
+        cast(PreparedObjective, wishes),
+        placement,
+        neighbourhood,
+        work_limit=float("inf"),
+        seconds_limit=float("inf"),
+        seed=0,
+        in_order=in_order,
+    )
+    assert found.was_closed
+    after = placement.at.copy()
+    for pod, node in found.changes:
+        after[pod] = node
+    return after
+
+
+KINDS = [
+    pytest.param(None, id="no rules"),
+    *(pytest.param(kind, id=kind.__name__) for kind in (AtMost, MaxSkew, MinDomains, Together, MoveLimit)),
+]
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_best_of_all_feasible_assignments_is_found(kind: type[Rule] | None, seed: int) -> None:
+    problem, wishes = tiny_problem(kind, seed), Wishes(tiny_problem(kind, seed), np.random.default_rng(seed))
+
+    after = solved(problem, wishes, Arrangement(problem), np.flatnonzero(problem.evictable))
+
+    assert is_feasible(problem, after)
+    assert wishes.of(after) == min(wishes.of(at) for at in every_assignment(problem) if is_feasible(problem, at))
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize(("parts", "both_ends"), [(True, False), (False, True), (True, True)])
+def test_so_it_is_over_parts_and_where_resources_are_held_at_both_ends(parts: bool, both_ends: bool, seed: int) -> None:
+    problem = tiny_problem(None, seed, parts=parts, both_ends=both_ends)
+    wishes = Wishes(problem, np.random.default_rng(seed))
+
+    after = solved(problem, wishes, Arrangement(problem), np.flatnonzero(problem.evictable))
+
+    assert is_feasible(problem, after)
+    assert wishes.of(after) == min(wishes.of(at) for at in every_assignment(problem) if is_feasible(problem, at))
+
+
+def walked(problem: Problem, rng: np.random.Generator) -> Arrangement:
+    """A placement after a few moves that were open."""
+    placement, pods = Arrangement(problem), np.flatnonzero(problem.evictable)
+    for _ in range(3):
+        choices = np.argwhere(placement.open_moves(pods, np.arange(problem.num_nodes)))
+        if len(choices):
+            row, node = choices[int(rng.integers(len(choices)))].tolist()
+            placement.move(int(pods[row]), node)
+    return placement
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("both_ends", [False, True])
+def test_a_piece_is_solved_anew_while_the_rest_stays(kind: type[Rule] | None, seed: int, both_ends: bool) -> None:
+    """The rest has been moved before, of which rules and room know."""
+    rng = np.random.default_rng(seed)
+    problem = tiny_problem(kind, seed, both_ends=both_ends)
+    placement, wishes = walked(problem, rng), Wishes(problem, rng)
+    pods = np.flatnonzero(problem.evictable)[::2]
+
+    after = solved(problem, wishes, placement, pods)
+
+    stays = ~np.isin(np.arange(problem.num_pods), pods)
+    others = (at for at in every_assignment(problem) if (at[stays] == placement.at[stays]).all())
+    assert is_feasible(problem, after)
+    assert wishes.of(after) == min(wishes.of(at) for at in others if is_feasible(problem, at))
+
+
+def reachable(problem: Problem) -> Iterator[Ints]:
+    """The assignments to which open moves lead one after the other, each pod moved once."""
+    start = tuple(problem.assignment.tolist())
+    waiting, seen = deque([start]), {start}
+    while waiting:
+        at = np.array(waiting.popleft())
+        yield at
+        placement = Arrangement(problem)
+        placement.reset(at)
+        pods = np.flatnonzero(problem.evictable & (at == problem.assignment))
+        for row, node in np.argwhere(placement.open_moves(pods, np.arange(problem.num_nodes))).tolist():
+            after = at.copy()
+            after[pods[row]] = node
+            key = tuple(after.tolist())
+            if key not in seen:
+                seen.add(key)
+                waiting.append(key)
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("kind", [None, AtMost, MaxSkew])
+@pytest.mark.parametrize("holds_first", [False, True])
+def test_in_order_the_best_is_found_that_single_moves_lead_to(
+    kind: type[Rule] | None, seed: int, holds_first: bool
+) -> None:
+    made = tiny_problem(kind, seed)
+    rules = [
+        dataclasses.replace(rule, holds_first=holds_first) if isinstance(rule, MaxSkew) else rule for rule in made.rules
+    ]
+    problem = dataclasses.replace(made, rules=tuple(rules))
+    wishes = Wishes(problem, np.random.default_rng(seed))
+
+    after = solved(problem, wishes, Arrangement(problem), np.flatnonzero(problem.evictable), in_order=True)
+
+    assert wishes.of(after) == min(wishes.of(at) for at in reachable(problem))
