@@ -113,7 +113,10 @@ class Guide(Protocol):
 
 
 class PreparedObjective(Guide, Protocol):
-    """An objective over one problem, to inherit from. All but `proposed`, `annealing` and `vary` has to be given."""
+    """An objective over one problem, to inherit from.
+
+    All but `proposed`, `on_the_way`, `annealing` and `vary` has to be given.
+    """
 
     def value(self, assignment: Ints) -> Value:
         """How good the assignment is."""
@@ -126,6 +129,10 @@ class PreparedObjective(Guide, Protocol):
     def proposed(self) -> Ints | None:
         """An assignment that keeps all rules and may be worth beginning with, found with the bound; None for none."""
         return None
+
+    def on_the_way(self, problem: Problem) -> Problem:
+        """`problem`, the objective's or what is left of it, with what moves have to keep one by one."""
+        return problem
 
     def first_plan(self, placement: Arrangement, rng: np.random.Generator, budget: Budget) -> None:
         """Moves pods to a good placement within a second or so, or until `budget` is over; keeps every rule."""

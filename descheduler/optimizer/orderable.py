@@ -17,10 +17,16 @@ from descheduler.optimizer.rules import MoveLimit
 
 @dataclasses.dataclass(frozen=True)
 class OrderableSearch:
-    """What it takes to search `problem` again: the best assignment within limits from a hint, the best one of a small
-    problem to which an order leads (None: it is not small), and the value of an assignment."""
+    """What it takes to search `problem` again.
+
+    on_the_way:      what is left of the problem, with what moves have to keep one by one.
+    search:          the best assignment to a problem within limits, beginning with a hint.
+    search_in_order: the best assignment to which an order of moves leads; None where the problem is not small.
+    value:           how good an assignment is.
+    """
 
     problem: Problem
+    on_the_way: Callable[[Problem], Problem]
     search: Callable[[Problem, Limits, Ints | None], Ints]
     search_in_order: Callable[[], Ints | None]
     value: Callable[[Ints], Value]
@@ -30,13 +36,14 @@ class OrderableSearch:
 
         Where some are blocked, two more are searched within `limits` each, and a third one of a small problem.
         """
-        ordered = order_moves(self.problem, assignment)
+        way = self.on_the_way(self.problem)
+        ordered = order_moves(way, assignment)
         if not ordered.blocked:
             return ordered
         plans = [ordered, *self._careful(ordered, limits)]
         in_order = self.search_in_order()
         if in_order is not None:
-            plans.append(order_moves(self.problem, in_order))
+            plans.append(order_moves(way, in_order))
         return min(plans, key=self._value)
 
     def _value(self, ordered: Ordered) -> Value:
@@ -50,10 +57,10 @@ class OrderableSearch:
         """
         problem = self.problem
         careful = dataclasses.replace(problem, both_ends=np.ones_like(problem.both_ends))
-        yield order_moves(problem, self.search(careful, limits, ordered.assignment))
+        yield order_moves(self.on_the_way(problem), self.search(careful, limits, ordered.assignment))
         if not problem.both_ends.any():
             after = _problem_after(problem, ordered.assignment)
-            yield ordered.then(order_moves(after, self.search(after, limits, None)))
+            yield ordered.then(order_moves(self.on_the_way(after), self.search(after, limits, None)))
 
 
 def _problem_after(problem: Problem, reached: Ints) -> Problem:

@@ -105,10 +105,9 @@ def solve(
     prepared = objective.prepare(problem) if prepared is None else prepared
     run = _Run(problem, objective, prepared, limits, seed, num_workers, ties, is_cancelled, on_progress)
     found = run.search(problem, limits.scaled(_SHARE_BEFORE_ORDER), hint)
-    ordered = OrderableSearch(problem, run.search, run.search_in_order, run.prepared.value).best(
-        found, limits.scaled((1.0 - _SHARE_BEFORE_ORDER) / 2)
-    )
-    faults = replay(problem, ordered.waves, ordered.assignment)
+    orderable = OrderableSearch(problem, prepared.on_the_way, run.search, run.search_in_order, prepared.value)
+    ordered = orderable.best(found, limits.scaled((1.0 - _SHARE_BEFORE_ORDER) / 2))
+    faults = replay(prepared.on_the_way(problem), ordered.waves, ordered.assignment)
     if faults:
         raise ReplayError("; ".join(faults[:5]))
     return run.plan(ordered)
@@ -158,7 +157,7 @@ class _Run:
         problem, pods = self._problem, np.flatnonzero(self._problem.evictable)
         if len(pods) ** 2 * problem.num_nodes > _MOST_IN_ORDER:
             return None
-        placement, limits = Arrangement(problem), self.budget.share(_SHARE_IN_ORDER)
+        placement, limits = Arrangement(self.prepared.on_the_way(problem)), self.budget.share(_SHARE_IN_ORDER)
         solved = solve_neighbourhood(
             self.prepared,
             placement,

@@ -18,7 +18,7 @@ class Searches:
     def __init__(self, problem: Problem, *, in_order: Ints | None = None, careful: Ints | None = None) -> None:
         self.made: list[tuple[Problem, Ints | None]] = []
         self._in_order, self._careful = in_order, careful
-        self.whole = OrderableSearch(problem, self._search, lambda: self._in_order, self._value)
+        self.whole = OrderableSearch(problem, lambda left: left, self._search, lambda: self._in_order, self._value)
 
     def _search(self, problem: Problem, limits: Limits, hint: Ints | None) -> Ints:
         self.made.append((problem, hint))

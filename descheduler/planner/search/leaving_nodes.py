@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import islice, permutations
+from collections.abc import Sequence
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -17,9 +17,10 @@ from descheduler.optimizer.order.waves import Reassignment
 from descheduler.planner.objectives.draining.closed_nodes import ClosedNodes
 from descheduler.planner.problem.cluster_problem import ClusterProblem
 from descheduler.planner.search.asking import DEPENDS_ON_ORDER, Asking, Leaving, MovesTogether
+from descheduler.planner.search.orders import FEW_PARTS, orders_of
 
-_MOST_ORDERS, _FEW_PODS = 24, 4
-"""So many orders are tried where the scheduler chooses the nodes, which are all of so many pods."""
+_MOST_ORDERS = 24
+"""So many orders are tried where the scheduler chooses the nodes, which are all orders of few pods."""
 _MOST_ASKED = 300
 """So many times it is asked whether room can be held on a node."""
 
@@ -70,9 +71,8 @@ class LeavingNodes:
         pod, verdict = self._asking.refusal_of(asked)
         if verdict.is_accepted:
             return LeavingTogether(asked)
-        are_few, depends_on_order = len(pods) <= _FEW_PODS, verdict.reason in DEPENDS_ON_ORDER
-        others = permutations(asked.leaving) if are_few else _random_orders(asked.leaving)
-        for order in islice(others, _MOST_ORDERS if depends_on_order else 0):
+        are_few, depends_on_order = len(pods) <= FEW_PARTS, verdict.reason in DEPENDS_ON_ORDER
+        for order in islice(orders_of(asked.leaving), _MOST_ORDERS if depends_on_order else 0):
             group = self._group(order)
             if self._asking.refusal_of(group)[1].is_accepted:
                 return LeavingTogether(group)
@@ -135,10 +135,3 @@ class LeavingNodes:
         group = MovesTogether(moves if is_whole else [], cluster, {} if self._chooses_nodes else None)
         group.pods, group.leaving = [each.pod for each in leaving], list(leaving)
         return group
-
-
-def _random_orders(leaving: Sequence[Leaving]) -> Iterator[list[Leaving]]:
-    """Without end, the same in each run."""
-    rng = np.random.default_rng(len(leaving))
-    while True:
-        yield [leaving[place] for place in rng.permutation(len(leaving))]

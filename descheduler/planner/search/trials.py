@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Container, Mapping, Sequence, Set
 from functools import partial
-from itertools import chain, groupby, permutations
+from itertools import chain, groupby
 from typing import NamedTuple
 
 import numpy as np
@@ -25,11 +25,10 @@ from descheduler.planner.problem.cluster_problem import ClusterProblem
 from descheduler.planner.search.asking import Asking, MovesTogether
 from descheduler.planner.search.last_plan import PlannedTargets
 from descheduler.planner.search.leaving_nodes import LeavingNodes, LeavingTogether
+from descheduler.planner.search.orders import orders_of
 
 _FEWEST_ORDERS, _MOST_ORDERS, _ASKED_IN_ALL = 8, 100, 6000
 """In how many orders a plan is tried out, as many as ask for that many groups in all."""
-_MOST_IN_ALL_ORDERS = 5
-"""So many parts have few enough orders that none is tried twice."""
 _WORK_OF_ASKING = 3e-3
 """What one question is worth of a search's work."""
 
@@ -137,7 +136,7 @@ class Trials:
         order: Sequence[_Part] = (
             parts if is_in_bundles else sorted(parts, key=lambda part: max(map(self._size, part)), reverse=True)
         )
-        others = _orders(parts)
+        others = orders_of(parts)
         tries: list[Trial] = []
         for _ in range(_FEWEST_ORDERS if is_in_bundles else _num_orders(len(groups))):
             trial = self._tried_in_order(plan, list(chain.from_iterable(order)))
@@ -301,18 +300,6 @@ class Trials:
             if len(useful) == len(granted):
                 return granted
             groups = useful
-
-
-def _orders(parts: Sequence[_Part]) -> Iterator[Sequence[_Part]]:
-    """The given one, and others at random, the same in each run: each order once where there are few, else no end."""
-    yield parts
-    rng = np.random.default_rng(len(parts))
-    if len(parts) <= _MOST_IN_ALL_ORDERS:
-        _, *others = permutations(parts)
-        yield from (others[number] for number in rng.permutation(len(others)).tolist())
-        return
-    while True:
-        yield [parts[place] for place in rng.permutation(len(parts))]
 
 
 def _num_orders(num_groups: int) -> int:

@@ -180,3 +180,21 @@ def test_a_node_that_stays_over_its_ceiling_gets_no_pod() -> None:
     plan = solve(problem, BalanceUtilization(np.array([[5], [8]])), Limits(work=2.0))
 
     assert plan.value == plan.bound == (2, 0)
+
+
+def test_no_pod_comes_to_a_node_that_is_still_over_its_ceiling() -> None:
+    """The pod of 3 has room on node 0 beside all that is there, and under the ceiling once the first pod has left."""
+    problem = make_problem([[4], [4], [5], [3], [3]], [[12]] * 3, [0, 0, 1, 1, 2], cost=[1, 9, 9, 1, 9])
+
+    plan = solve(problem, BalanceUtilization(np.array([[7]] * 3)), Limits(work=2.0))
+
+    assert [[(move.pod, move.target) for move in wave] for wave in plan.waves] == [[(0, 2)], [(3, 0)]]
+
+
+def test_pods_that_would_have_to_change_places_at_their_ceilings_stay() -> None:
+    """Either node is under its ceiling once the 4 and the 3 have changed places, and over it until then."""
+    problem = make_problem([[4], [2], [2], [3], [2], [2]], [[20], [20]], [0, 0, 0, 1, 1, 1], evictable=[1, 0, 0, 1, 0, 0])
+
+    plan = solve(problem, BalanceUtilization(np.array([[7], [8]])), Limits(work=2.0))
+
+    assert (plan.value, plan.moves) == ((1, 0), ())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -112,6 +113,10 @@ class BalanceUtilizationGoal(PreparedObjective):
     def move_cost(self, pods: Ints, nodes: Ints) -> Floats:
         """The pod's own cost."""
         return eviction_cost(self.problem, pods, nodes)
+
+    def on_the_way(self, problem: Problem) -> Problem:
+        """A pod comes to no node that is over its ceiling then, or would be."""
+        return dataclasses.replace(problem, capacity=np.maximum(self.ceilings.room, 0))
 
     def first_plan(self, placement: Arrangement, rng: np.random.Generator, budget: Budget) -> None:
         """The pods of all covers, largest first, each to the node that it fits best."""
