@@ -15,7 +15,7 @@ FEW_PARTS = 4
 
 
 def orders_of(parts: Sequence[_Part]) -> Iterator[Sequence[_Part]]:
-    """The given order, then others, the same in each run: of few parts each order once, else random ones without end."""
+    """The given order, then others: of few parts each once, else random ones without end. Each run has the same."""
     if len(parts) <= FEW_PARTS:
         yield from permutations(parts)
         return

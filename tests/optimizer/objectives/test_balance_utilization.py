@@ -193,7 +193,8 @@ def test_no_pod_comes_to_a_node_that_is_still_over_its_ceiling() -> None:
 
 def test_pods_that_would_have_to_change_places_at_their_ceilings_stay() -> None:
     """Either node is under its ceiling once the 4 and the 3 have changed places, and over it until then."""
-    problem = make_problem([[4], [2], [2], [3], [2], [2]], [[20], [20]], [0, 0, 0, 1, 1, 1], evictable=[1, 0, 0, 1, 0, 0])
+    need, evictable = [[4], [2], [2], [3], [2], [2]], [1, 0, 0, 1, 0, 0]
+    problem = make_problem(need, [[20], [20]], [0, 0, 0, 1, 1, 1], evictable=evictable)
 
     plan = solve(problem, BalanceUtilization(np.array([[7], [8]])), Limits(work=2.0))
 
