@@ -41,7 +41,7 @@ def test_neighbourhood_has_a_pod_of_every_kind_of_its_nodes() -> None:
 
 
 def test_small_clusters_are_planned_as_a_whole() -> None:
-    """Pods that request CPU and GPUs on seven nodes of 10 and 8. An exact model found that 162 GPUs are stranded at least,
+    """Pods that request CPU and GPUs on seven nodes of 10 and 8. An exact model strands 162 GPUs at least,
     with four evictions; neighbourhoods alone end with seven."""
     need = [[4, 1], [2, 1], [1, 2], [2, 4], [4, 1], [2, 1], [2, 2], [2, 4], [3, 1], [2, 0], [3, 1]]
     budgets = MoveLimit(np.array([0, 0, 1, -1, -1, 1, 1, -1, -1, -1, 0]), np.array([3, 3]))
