@@ -113,7 +113,7 @@ class ReduceFragmentationGoal(PreparedObjective):
     def add_to(self, model: Model, placement: Arrangement, neighbourhood: Neighbourhood) -> None:
         """Maximises the slots of all classes, which is the same: what is free in total stays.
 
-        For each pod takes as many parts wherever it is.
+        Each pod takes as many parts wherever it is.
         """
         unit = 1 + int(self._problem.cost[neighbourhood.pods].sum())
         for each in self._problem.parts_of(neighbourhood.nodes):
