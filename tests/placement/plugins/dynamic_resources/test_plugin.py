@@ -110,9 +110,7 @@ def test_plugin_explains_what_it_has_found_out() -> None:
     obstacle = evaluation.first_obstacle_on(1)
     assert ROW.explain is not None
 
-    told = [
-        list(ROW.explain(RefusedNode(each.cycle, scheduler, 1), obstacle)) for each in (evaluation, plain)
-    ]
+    told = [list(ROW.explain(RefusedNode(each.cycle, scheduler, 1), obstacle)) for each in (evaluation, plain)]
 
     assert told == [["resource claim c, request r (count: 1): the node has no devices"], []]
 
