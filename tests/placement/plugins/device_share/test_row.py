@@ -188,7 +188,7 @@ def test_strategy_says_which_gpus_are_preferred(strategy: str, prefers_idle: boo
 
 def test_joint_allocation_can_be_helped_by_who_takes_a_leading_device() -> None:
     rule: Any = ROW.interactions(configured().profiles[0])
-    joint, alone = (decoded(gpu_pod("p", HALF, **facts)) for facts in ({"joint": {"deviceTypes": ["gpu"]}}, {}))
+    joint, alone = decoded(gpu_pod("p", HALF, joint={"deviceTypes": ["gpu"]})), decoded(gpu_pod("p", HALF))
 
     assert (rule.can_be_helped(joint), rule.can_be_helped(alone)) == (True, False)
 

@@ -97,7 +97,7 @@ def test_node_may_open_where_its_devices_would_do_if_none_were_in_use() -> None:
     def openable(*claims: str) -> list[bool]:
         plugin = scheduler.filters["DynamicResources"]
         assert isinstance(plugin, DynamicResources)
-        return plugin.may_open(evaluate(scheduler, claiming("p", *claims)).cycle).tolist()
+        return list(map(bool, plugin.may_open(evaluate(scheduler, claiming("p", *claims)).cycle)))
 
     assert openable("c") == [True, True, True, False]
     assert openable("far") == [False, False, True, False]

@@ -191,7 +191,7 @@ def test_nodes_that_see_the_same_slices_share_a_pool() -> None:
 
 
 def test_pools_with_binding_conditions_are_tried_last() -> None:
-    waits = {"bindingConditions": ["ready"], "bindingFailureConditions": ["broken"]}
+    waits: Any = {"bindingConditions": ["ready"], "bindingFailureConditions": ["broken"]}
 
     found = seen(
         slice_of("a", device("x", **waits), pool="first"),

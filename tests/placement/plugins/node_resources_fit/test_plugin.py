@@ -95,7 +95,7 @@ def test_each_resource_that_is_short_is_told() -> None:
         ),
     ],
 )
-def test_what_terminating_pods_hold_is_told(pods: list[Pod], facts: dict[str, str], ending: str) -> None:
+def test_what_terminating_pods_hold_is_told(pods: list[Pod], facts: Any, ending: str) -> None:
     (sentence,) = said(pods, **facts)
 
     assert sentence.partition("allocatable" if "small" in sentence else "free")[2] == ending
