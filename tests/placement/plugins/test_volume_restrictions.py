@@ -217,3 +217,19 @@ def test_explanation_names_who_mounts_the_same_disk_on_the_node() -> None:
     found = told(ROW, make_cluster(NODES, holders), new_pod(volumes=[_ebs("v"), _cinder("w")]))
 
     assert found == ["default/holder mounts the same disk v"]
+
+
+@pytest.mark.parametrize(
+    ("held", "wanted"),
+    [
+        pytest.param(_gce("d", read_only=True), _gce("d", read_only=True), id="readers of the same disk"),
+        pytest.param(_rbd(["m2"]), _rbd(["m1"]), id="an image of another cluster"),
+    ],
+)
+def test_explanation_passes_over_pods_that_may_share_the_disk(held: dict[str, Any], wanted: dict[str, Any]) -> None:
+    other = {**wanted, **{key: {**each, "readOnly": False} for key, each in wanted.items() if key != "name"}}
+    pods = [make_pod("holder", node="a", volumes=[other]), make_pod("harmless", node="a", volumes=[held])]
+
+    (sentence,) = told(ROW, make_cluster(NODES, pods), new_pod(volumes=[wanted]))
+
+    assert sentence.startswith("default/holder mounts the same disk")

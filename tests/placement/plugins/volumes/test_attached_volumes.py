@@ -257,7 +257,9 @@ def test_disks_of_other_plugins_count_in_every_version() -> None:
     ("held", "version", "expected"),
     [
         pytest.param(disk("vol-1"), "1.37", [(EBS, 1, 1, 1)], id="a disk of another plugin"),
-        pytest.param(disk("d", source="portworxVolume"), "1.36", [(PORTWORX, 1, 1, 1)], id="one of Portworx since 1.36"),
+        pytest.param(
+            disk("d", source="portworxVolume"), "1.36", [(PORTWORX, 1, 1, 1)], id="one of Portworx since 1.36"
+        ),
         pytest.param(disk("d", source="portworxVolume"), "1.35", [], id="one of Portworx that its plugin serves"),
     ],
 )
