@@ -160,6 +160,16 @@ def test_volume_that_another_node_has_attached_is_waited_for_elsewhere() -> None
     assert waits == {"a": (sentence,), "c": (sentence,)}
 
 
+def test_volume_for_one_node_or_one_pod_is_waited_for_elsewhere() -> None:
+    modes = frozenset({READ_WRITE_ONCE_POD, *RWO})
+    claim, volume = make_claim("data", volume="v"), make_volume("v", claim="data", access_modes=modes)
+    cluster = make_cluster(
+        NODES, [make_pod("user", node="b", claims=["data"])], **make_storage(claims=[claim], volumes=[volume])
+    )
+
+    assert list(_waits(cluster, new_pod("data"))) == ["a", "c"]
+
+
 def test_plain_read_write_once_passes_the_filter_everywhere() -> None:
     cluster = make_cluster(NODES, [make_pod("user", node="b", claims=["data"])], **RWO_STORAGE)
 

@@ -242,3 +242,44 @@ def test_reservation_is_of_no_interest_to_a_pod_without_devices() -> None:
     assert plugin.filter_reservation(cycle, 0, reservation)
     assert list(plugin.score_reservations(cycle, 0, [reservation])) == [0]
     assert plugin.filter(cycle) is None
+
+
+WHOLE_LEFT = {CORE: 100, RATIO: 100}
+
+
+@pytest.mark.parametrize(
+    ("reservation", "node", "gets"),
+    [
+        pytest.param(MatchedReservation("r", devices={"gpu": {0: WHOLE_LEFT}}, restricts=True), 0, True, id="its GPU"),
+        pytest.param(
+            MatchedReservation("s", devices={"gpu": {1: HALF_LEFT}}, restricts=True), 0, False, id="half of one"
+        ),
+        pytest.param(MatchedReservation("none"), 0, True, id="no devices, whatever is free"),
+        pytest.param(MatchedReservation("r", devices={"gpu": {0: HALF_LEFT}}, restricts=True), 1, True, id="no Device"),
+    ],
+)
+def test_reservation_gives_a_pod_its_own_devices_and_none_of_others(
+    reservation: MatchedReservation, node: int, gets: bool
+) -> None:
+    scheduler = scheduler_over(device_object("a", gpu(0), gpu(1)), nodes="ab")
+    plugin = scheduler.filters["DeviceShare"]
+    assert isinstance(plugin, DeviceShare)
+    whole = decoded(gpu_pod("new", {"nvidia.com/gpu": "1"}))
+    cycle = Cycle(scheduler.cluster.placement_class(whole), scheduler.cluster)
+    others = MatchedReservation("other", devices={"gpu": {1: WHOLE_LEFT}}, restricts=True)
+    restore_reservations(cycle, {0: MatchedReservations((reservation, others))})
+    plugin.pre_filter(cycle)
+
+    assert plugin.filter_reservation(cycle, node, reservation) is gets
+
+
+def test_reservation_without_devices_is_not_held_responsible_for_what_the_node_lacks() -> None:
+    scheduler = scheduler_over(device_object("a", gpu(0)), gpu_pod("runs", HALF, node="a", has=has(0)))
+    plugin = scheduler.filters["DeviceShare"]
+    assert isinstance(plugin, DeviceShare)
+    whole = decoded(gpu_pod("new", {"nvidia.com/gpu": "1"}))
+    cycle = Cycle(scheduler.cluster.placement_class(whole), scheduler.cluster)
+    plugin.pre_filter(cycle)
+
+    assert plugin.filter_reservation(cycle, 0, MatchedReservation("none"))
+    assert not plugin.filter_reservation(cycle, 0, MatchedReservation("r", devices={"gpu": {0: HALF_LEFT}}))
