@@ -167,3 +167,40 @@ def test_claim_that_was_not_made_is_told_with_who_makes_it(objects: list[Object]
     assert evaluation.cycle.notes == [
         "claim gpu does not exist yet: kube-controller-manager creates it from ResourceClaimTemplate t" + ending
     ]
+
+
+def test_claims_that_exist_are_not_said_to_be_unmade() -> None:
+    pod = with_template("p")
+    pod["spec"]["resourceClaims"] += [
+        {"name": "own", "resourceClaimName": "c"},
+        {"name": "made", "resourceClaimTemplateName": "t"},
+    ]
+    pod["status"]["resourceClaimStatuses"] = [{"name": "made", "resourceClaimName": "m"}]
+    scheduler = scheduler_of(NODE, CLASS, template("t", request("r")), claim("c", request("r")))
+
+    notes = evaluate(scheduler, decode_pod(pod)).cycle.notes
+
+    assert [note.partition(":")[0] for note in notes] == ["claim gpu does not exist yet"]
+
+
+@pytest.mark.parametrize(
+    ("shared", "version", "expected"),
+    [
+        pytest.param(True, KubeVersion(1, 37), None, id="one that is short is wanted as well"),
+        pytest.param(True, KubeVersion(1, 36), ["r=y"], id="in 1.36 it is left out"),
+        pytest.param(False, KubeVersion(1, 36), None, id="one in use is wanted as well in 1.36"),
+    ],
+)
+def test_all_devices_are_those_that_have_the_capacity(
+    shared: bool, version: KubeVersion, expected: list[str] | None
+) -> None:
+    devices = [
+        device(name, capacity={"memory": {"value": "10"}}, allowMultipleAllocations=shared) for name in ("x", "y")
+    ]
+    old = claim("old", request("r"), devices=["x"])
+    if shared:
+        old["status"]["allocation"]["devices"]["results"][0] |= {"shareID": "0", "consumedCapacity": {"memory": "8"}}
+    every = request("r", allocationMode="All", capacity={"requests": {"memory": "5"}})
+    world = NODE, CLASS, slice_of("a", *devices), old, claim("c", every)
+
+    assert devices_on(scheduler_of(*world, version=version), claiming("p", "c")).get("a") == expected
