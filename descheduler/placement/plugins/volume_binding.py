@@ -99,9 +99,8 @@ class _Storage:
         """The rounded mean of the classes that are concerned on each node, 0 where none is."""
         total, number = np.zeros(len(self.nodes), dtype=np.int64), np.zeros(len(self.nodes), dtype=np.int64)
         for concerned, requested, capacity in self._by_class.values():
-            is_full = (capacity == 0) | (requested > capacity)
-            percent = np.where(is_full, _FULL, requested * _FULL // np.maximum(capacity, 1))
-            total += np.where(concerned, ratings.take(percent, mode="clip"), 0)
+            percent = np.where(capacity == 0, _FULL, requested * _FULL // np.maximum(capacity, 1))
+            total += np.where(concerned, ratings.take(percent, mode="clip"), 0)  # more than all is all
             number += concerned
         return (2 * total + number) // np.maximum(2 * number, 1)
 

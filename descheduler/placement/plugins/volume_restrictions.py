@@ -241,11 +241,12 @@ def explain_volume_restrictions(refused: RefusedNode, obstacle: Obstacle) -> Ite
     for pod, node in refused.pods_everywhere() if alone else ():
         for name in sorted(alone.intersection(pod.claim_names)) if pod.namespace == refused.pod.namespace else ():
             yield f"claim {name} is ReadWriteOncePod and in use by pod {pod.key} on {node.name}"
-    disks = {(disk.kind, disk.identity) for disk in refused.pod.spec.inline_disks if disk.is_exclusive}
-    for pod in refused.pods_here() if disks else ():
-        for disk in pod.spec.inline_disks:
-            if (disk.kind, disk.identity) in disks:
-                yield f"{pod.key} mounts the same disk {'/'.join(disk.identity)}"
+    wanted = _exclusive(refused.pod)
+    for pod in refused.pods_here() if wanted else ():
+        for held in _exclusive(pod):
+            same = (disk for disk in wanted if (disk.kind, disk.identity) == (held.kind, held.identity))
+            if any(_conflict(disk, held) for disk in same):
+                yield f"{pod.key} mounts the same disk {'/'.join(held.identity)}"
 
 
 ROW = SchedulingPlugin(

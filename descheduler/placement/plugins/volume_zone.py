@@ -145,7 +145,9 @@ def explain_volume_zone(refused: RefusedNode, obstacle: Obstacle) -> Iterator[st
     for name in dict.fromkeys(refused.pod.claim_names):
         claim = snapshot.claims.get((refused.pod.namespace, name))
         volume = None if claim is None else snapshot.volumes.get(claim.volume_name)
-        for key, places in () if volume is None else _zones_of(volume.labels):
+        if volume is None:
+            continue
+        for key, places in _zones_of(volume.labels):
             here = labels.get(key, labels.get(_CURRENT_KEYS[key]))
             if here not in places:
                 found = label_found(labels, key) if here is None else f"the node in {here}"

@@ -160,6 +160,16 @@ def test_volume_that_another_node_has_attached_is_waited_for_elsewhere() -> None
     assert waits == {"a": (sentence,), "c": (sentence,)}
 
 
+def test_volume_for_one_node_or_one_pod_is_waited_for_elsewhere() -> None:
+    modes = frozenset({READ_WRITE_ONCE_POD, *RWO})
+    claim, volume = make_claim("data", volume="v"), make_volume("v", claim="data", access_modes=modes)
+    cluster = make_cluster(
+        NODES, [make_pod("user", node="b", claims=["data"])], **make_storage(claims=[claim], volumes=[volume])
+    )
+
+    assert list(_waits(cluster, new_pod("data"))) == ["a", "c"]
+
+
 def test_plain_read_write_once_passes_the_filter_everywhere() -> None:
     cluster = make_cluster(NODES, [make_pod("user", node="b", claims=["data"])], **RWO_STORAGE)
 
@@ -217,3 +227,19 @@ def test_explanation_names_who_mounts_the_same_disk_on_the_node() -> None:
     found = told(ROW, make_cluster(NODES, holders), new_pod(volumes=[_ebs("v"), _cinder("w")]))
 
     assert found == ["default/holder mounts the same disk v"]
+
+
+@pytest.mark.parametrize(
+    ("held", "wanted"),
+    [
+        pytest.param(_gce("d", read_only=True), _gce("d", read_only=True), id="readers of the same disk"),
+        pytest.param(_rbd(["m2"]), _rbd(["m1"]), id="an image of another cluster"),
+    ],
+)
+def test_explanation_passes_over_pods_that_may_share_the_disk(held: dict[str, Any], wanted: dict[str, Any]) -> None:
+    other = {**wanted, **{key: {**each, "readOnly": False} for key, each in wanted.items() if key != "name"}}
+    pods = [make_pod("holder", node="a", volumes=[other]), make_pod("harmless", node="a", volumes=[held])]
+
+    (sentence,) = told(ROW, make_cluster(NODES, pods), new_pod(volumes=[wanted]))
+
+    assert sentence.startswith("default/holder mounts the same disk")

@@ -85,7 +85,7 @@ class DeviceState(msgspec.Struct, frozen=True, eq=False):
                 for name, amount in entry.resources.items():
                     amounts[name] = amounts.get(name, 0) + sign * amount
         functions = frozenset(_functions(allocated))
-        return _without_zeros(used), (self.functions | functions if sign > 0 else self.functions - functions)
+        return _without_zeros(used), (self.functions | functions if sign == 1 else self.functions - functions)
 
     def view(
         self,

@@ -120,7 +120,7 @@ def _fill_up(
     """
     while (rest > 0).any():
         weight_sums = np.where(is_hungry, weights, 0).sum(axis=1)
-        goes_on = (rest > 0) & (weight_sums > 0) & is_hungry.any(axis=1)
+        goes_on = (rest > 0) & (weight_sums > 0)
         if not goes_on.any():
             break
         is_hungry = is_hungry & goes_on[:, None]

@@ -78,8 +78,9 @@ class HeldTerm:
 
     def is_held_by(self, pod: Pod) -> bool:
         """Whether it is a term of `pod`."""
-        own = self.kind, self.weight, self.namespaces, self.namespace_selector, self.selector, self.topology_key
-        return pod.spec.affinity is not None and own in _terms(pod.spec.affinity, pod.namespace)
+        held = self.kind, self.weight, self.namespaces, self.namespace_selector, self.selector, self.topology_key
+        own = () if pod.spec.affinity is None else _terms(pod.spec.affinity, pod.namespace)
+        return _Terms(*held) in own
 
     def change(self, node: int, sign: int) -> None:
         """Adds a holder on `node`, or takes one away with `sign` -1."""

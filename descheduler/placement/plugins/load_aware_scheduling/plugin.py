@@ -130,9 +130,9 @@ def _has_agent(snapshot: Snapshot) -> bool:
 
 
 def _explain(refused: RefusedNode, obstacle: Obstacle) -> Iterator[str]:
-    """The usage that the pod would make of the node, and the threshold."""
+    """The usage that the pod would make of the node, and the threshold, unless what was measured is too old."""
     plugin = refused.cycle.scratch.get(LoadAwareScheduling.name)
-    if isinstance(plugin, LoadAwareScheduling):
+    if isinstance(plugin, LoadAwareScheduling) and EXPIRED not in obstacle.facts:
         yield from plugin.shares_of(refused.pod, refused.node_index)
 
 

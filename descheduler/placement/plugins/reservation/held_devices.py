@@ -28,7 +28,7 @@ class HeldDevices:
 
     def change(self, owned: AllocatedDevices, by: int) -> None:
         """Counts what one owner has (`by` 1), or gives that very value back (-1)."""
-        if by > 0:
+        if by == 1:
             self._owned.append(owned)
         else:
             self._owned = [each for each in self._owned if each is not owned]

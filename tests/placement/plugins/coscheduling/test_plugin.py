@@ -145,3 +145,29 @@ def test_of_a_group_of_thousands_the_first_hundred_gangs_that_it_waits_for_are_n
     assert missing.short.endswith(
         "default/g0098 (0 of 2), default/g0099 (0 of 2) and up to 2900 more can be scheduled together"
     )
+
+
+@pytest.mark.parametrize(
+    ("others", "company", "why"),
+    [
+        pytest.param([], [], GangReason.NO_GANG, id="no pod of it exists"),
+        pytest.param(["other"], [], GangReason.NO_SETTINGS, id="a pod of it exists"),
+        pytest.param([], ["other"], GangReason.NO_SETTINGS, id="a pod of it is to come"),
+    ],
+)
+def test_gang_of_the_group_without_a_pod_group_is_unknown_or_has_no_settings(
+    others: list[str], company: list[str], why: GangReason
+) -> None:
+    cluster = cluster_of(
+        *(waiting("x", gang) for gang in others), groups=(group_of("train", 1, groups=("train", "other")),)
+    )
+
+    missing = lacks(cluster, waiting("w"), *(waiting("y", gang) for gang in company))
+
+    assert missing is not None
+    assert (missing.why, [gang.gang_id for gang in missing.gangs]) == (why, ["default/other"])
+
+
+@pytest.mark.parametrize(("present", "missing"), [(1, 2), (3, 0), (4, 0)])
+def test_gang_misses_as_many_pods_as_it_needs_more(present: int, missing: int) -> None:
+    assert GangShortage("default/train", present, 3).missing == missing

@@ -61,7 +61,7 @@ def test_what_is_given_back_leaves_no_trace() -> None:
     used, functions = idle.changed(taken, 1)
     given_back = DeviceState.of(idle.hardware, used, functions).changed(taken, -1)
 
-    assert (used, functions) == ({GPU: {1: {"x": 60}}}, {(GPU, 1, _FUNCTION.bus_id)})
+    assert (used, functions) == ({GPU: {1: {"x": 60}}}, frozenset({(GPU, 1, _FUNCTION.bus_id)}))
     assert given_back == ({}, frozenset())
 
 
@@ -75,7 +75,7 @@ def test_functions_that_others_have_stay_theirs() -> None:
         {GPU: (AllocatedDevice(1, {}, functions=(other,)),)}, -1
     )
 
-    assert left == ({GPU: {1: {"x": 1}}}, {(GPU, 1, _FUNCTION.bus_id)})
+    assert left == ({GPU: {1: {"x": 1}}}, frozenset({(GPU, 1, _FUNCTION.bus_id)}))
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_view_has_the_devices_that_a_pod_may_get(
 ) -> None:
     view = state(30, 100).view(GPU, selector, is_whole=False)
 
-    assert (list(view.total), list(view.free), view.occupied) == (minors, minors, occupied)
+    assert (list(view.total), list(view.free), set(view.occupied)) == (minors, minors, occupied)
 
 
 def test_whole_view_has_devices_that_selectors_would_leave_out() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
@@ -26,7 +27,7 @@ _HONOR = {"node.koordinator.sh/gpu-partition-policy": "Honor"}
 _SCOPED = "Insufficient Topology Scoped GPU Devices"
 
 
-def whole(number: int, name: str = "new", **facts: object) -> Object:
+def whole(number: int, name: str = "new", **facts: Any) -> Object:
     """A pod that asks for so many whole GPUs."""
     return gpu_pod(name, {"nvidia.com/gpu": str(number)}, **facts)
 

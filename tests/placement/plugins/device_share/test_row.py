@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
+from descheduler.placement.framework.interactions import GatheredPods, Meetings
+from descheduler.placement.framework.matched_reservations import (
+    MatchedReservation,
+    MatchedReservations,
+    restore_reservations,
+)
 from descheduler.placement.framework.node_parts import FreePart, PartNeed
 from descheduler.placement.framework.refused_node import RefusedNode
 from descheduler.placement.framework.scheduler import Scheduler
+from descheduler.placement.plugins.device_share.filter import DeviceShare
 from descheduler.placement.plugins.device_share.row import ROW, GpuParts, explain_devices
+from descheduler.placement.shadow.shadow_cluster import Cycle
 from tests.builders import Object, node_object
 from tests.placement.plugins.device_share.worlds import (
     CORE,
@@ -23,6 +33,7 @@ from tests.placement.plugins.device_share.worlds import (
 )
 
 HALF = {CORE: "50", RATIO: "50"}
+HALF_LEFT = {CORE: 50, RATIO: 50}
 _PROVIDER = "koordinator.sh/gpu-isolation-provider"
 
 
@@ -173,3 +184,102 @@ def test_strategy_says_which_gpus_are_preferred(strategy: str, prefers_idle: boo
     assert ROW.prefers is not None
 
     assert ROW.prefers(profile).prefers_idle_parts is prefers_idle
+
+
+def test_joint_allocation_can_be_helped_by_who_takes_a_leading_device() -> None:
+    rule: Any = ROW.interactions(configured().profiles[0])
+    joint, alone = decoded(gpu_pod("p", HALF, joint={"deviceTypes": ["gpu"]})), decoded(gpu_pod("p", HALF))
+
+    assert (rule.can_be_helped(joint), rule.can_be_helped(alone)) == (True, False)
+
+
+def test_pods_that_ask_for_devices_close_nodes_to_each_other() -> None:
+    rule: Any = ROW.interactions(configured().profiles[0])
+    asked = (HALF, {"cpu": "1"}, {CORE: "50"}, {"koordinator.sh/rdma": "1"})
+    pods = [decoded(gpu_pod(f"p{index}", requests)) for index, requests in enumerate(asked)]
+
+    meetings = Meetings(len(pods), rule.closing(GatheredPods(pods)))
+
+    assert [meetings.on(place).tolist() for place in range(len(pods))] == [[0, 2, 3], [], [0, 2, 3], [0, 2, 3]]
+
+
+def test_new_pod_has_none_of_the_devices_of_the_one_before() -> None:
+    bound, plain = decoded(gpu_pod("p", HALF, node="a", has=has(0))), decoded(gpu_pod("p", HALF))
+    assert ROW.renews is not None
+
+    assert ROW.renews(plain) is plain
+    assert ROW.renews(bound).annotations == {}
+
+
+@pytest.mark.parametrize(
+    ("devices", "scores"),
+    [
+        pytest.param([{1: HALF_LEFT}, {}], [100, 0], id="one without devices has nothing"),
+        pytest.param([{}, {}], [0, 0], id="none has any"),
+        pytest.param([{1: HALF_LEFT}, {0: HALF_LEFT}], [100, 100], id="both have some"),
+    ],
+)
+def test_reservations_are_scored_by_their_devices(devices: list[Any], scores: list[int]) -> None:
+    scheduler = scheduler_over(device_object("a", gpu(0), gpu(1)))
+    plugin = scheduler.filters["DeviceShare"]
+    assert isinstance(plugin, DeviceShare)
+    cycle = Cycle(scheduler.cluster.placement_class(decoded(gpu_pod("new", HALF))), scheduler.cluster)
+    found = [MatchedReservation(f"r{n}", devices={"gpu": each} if each else {}) for n, each in enumerate(devices)]
+    restore_reservations(cycle, {0: MatchedReservations(tuple(found))})
+    plugin.pre_filter(cycle)
+
+    assert list(plugin.score_reservations(cycle, 0, found)) == scores
+    assert plugin.filter_reservation(cycle, 0, MatchedReservation("none"))
+
+
+def test_reservation_is_of_no_interest_to_a_pod_without_devices() -> None:
+    scheduler = scheduler_over(device_object("a", gpu(0)))
+    plugin = scheduler.filters["DeviceShare"]
+    assert isinstance(plugin, DeviceShare)
+    cycle = Cycle(scheduler.cluster.placement_class(decoded(gpu_pod("new", {"cpu": "1"}))), scheduler.cluster)
+    reservation = MatchedReservation("r", devices={"gpu": {0: HALF_LEFT}})
+
+    assert plugin.filter_reservation(cycle, 0, reservation)
+    assert list(plugin.score_reservations(cycle, 0, [reservation])) == [0]
+    assert plugin.filter(cycle) is None
+
+
+WHOLE_LEFT = {CORE: 100, RATIO: 100}
+
+
+@pytest.mark.parametrize(
+    ("reservation", "node", "gets"),
+    [
+        pytest.param(MatchedReservation("r", devices={"gpu": {0: WHOLE_LEFT}}, restricts=True), 0, True, id="its GPU"),
+        pytest.param(
+            MatchedReservation("s", devices={"gpu": {1: HALF_LEFT}}, restricts=True), 0, False, id="half of one"
+        ),
+        pytest.param(MatchedReservation("none"), 0, True, id="no devices, whatever is free"),
+        pytest.param(MatchedReservation("r", devices={"gpu": {0: HALF_LEFT}}, restricts=True), 1, True, id="no Device"),
+    ],
+)
+def test_reservation_gives_a_pod_its_own_devices_and_none_of_others(
+    reservation: MatchedReservation, node: int, gets: bool
+) -> None:
+    scheduler = scheduler_over(device_object("a", gpu(0), gpu(1)), nodes="ab")
+    plugin = scheduler.filters["DeviceShare"]
+    assert isinstance(plugin, DeviceShare)
+    whole = decoded(gpu_pod("new", {"nvidia.com/gpu": "1"}))
+    cycle = Cycle(scheduler.cluster.placement_class(whole), scheduler.cluster)
+    others = MatchedReservation("other", devices={"gpu": {1: WHOLE_LEFT}}, restricts=True)
+    restore_reservations(cycle, {0: MatchedReservations((reservation, others))})
+    plugin.pre_filter(cycle)
+
+    assert plugin.filter_reservation(cycle, node, reservation) is gets
+
+
+def test_reservation_without_devices_is_not_held_responsible_for_what_the_node_lacks() -> None:
+    scheduler = scheduler_over(device_object("a", gpu(0)), gpu_pod("runs", HALF, node="a", has=has(0)))
+    plugin = scheduler.filters["DeviceShare"]
+    assert isinstance(plugin, DeviceShare)
+    whole = decoded(gpu_pod("new", {"nvidia.com/gpu": "1"}))
+    cycle = Cycle(scheduler.cluster.placement_class(whole), scheduler.cluster)
+    plugin.pre_filter(cycle)
+
+    assert plugin.filter_reservation(cycle, 0, MatchedReservation("none"))
+    assert not plugin.filter_reservation(cycle, 0, MatchedReservation("r", devices={"gpu": {0: HALF_LEFT}}))

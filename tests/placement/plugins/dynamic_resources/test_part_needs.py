@@ -251,3 +251,10 @@ def test_state_of_a_node_is_one_object_until_it_changes() -> None:
 
     assert parts.state(0) is parts.state(0)
     assert parts.state(0) == parts.free(0)
+
+
+def test_devices_that_are_no_parts_do_not_count_beside_those_that_are() -> None:
+    tainted = device("t", {"kind": "tainted"}, taints=[TAINT])
+    world = [node_object("a"), slice_of("a", whole("x"), tainted)]
+
+    assert needed(world, WHOLE, request("t", only("tainted"))) == (PartNeed(1, 100, 100), "")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.builders import Object, node_object
+from descheduler.placement.framework.refused_node import RefusedNode
+from descheduler.placement.plugins.dynamic_resources.plugin import ROW, DynamicResources
+from tests.builders import Object, make_pod, node_object
 from tests.placement.configuration.kube_scheduler.builders import problems, with_args
 from tests.placement.plugins.dynamic_resources.worlds import (
     against,
@@ -83,3 +85,53 @@ def test_request_with_too_few_devices_is_explained(devices: list[Object], expres
     found = list(on_nodes(evaluate(scheduler_of(*world), claiming("p", "c"))).why_not(0))
 
     assert found == [f"resource claim c, request r (count: 2): {sentence}"]
+
+
+def test_node_may_open_where_its_devices_would_do_if_none_were_in_use() -> None:
+    nodes = [node_object(name) for name in "abcd"]
+    slices = [slice_of(name, device("x")) for name in "abc"]
+    far = claim("far", request("r"), devices=["x"], node="c")
+    in_use = claim("old", request("r"), devices=["x"])
+    scheduler = scheduler_of(*nodes, device_class(), *slices, in_use, far, claim("c", request("r")))
+
+    def openable(*claims: str) -> list[bool]:
+        plugin = scheduler.filters["DynamicResources"]
+        assert isinstance(plugin, DynamicResources)
+        return list(map(bool, plugin.may_open(evaluate(scheduler, claiming("p", *claims)).cycle)))
+
+    assert openable("c") == [True, True, True, False]
+    assert openable("far") == [False, False, True, False]
+    assert openable() == [True, True, True, True]
+
+
+def test_plugin_explains_what_it_has_found_out() -> None:
+    scheduler = scheduler_of(*WORLD, slice_of("a", device("x")), claim("c", request("r")))
+    evaluation, plain = evaluate(scheduler, claiming("p", "c")), evaluate(scheduler, claiming("q"))
+    obstacle = evaluation.first_obstacle_on(1)
+    assert ROW.explain is not None
+
+    told = [list(ROW.explain(RefusedNode(each.cycle, scheduler, 1), obstacle)) for each in (evaluation, plain)]
+
+    assert told == [["resource claim c, request r (count: 1): the node has no devices"], []]
+
+
+EXTENDED: Object = {"extendedResourceName": "example.com/gpu"}
+
+
+@pytest.mark.parametrize(
+    ("count", "is_openable"),
+    [
+        pytest.param("1", True, id="as many as there are"),
+        pytest.param("2", False, id="more than there are"),
+    ],
+)
+def test_node_may_open_for_extended_resources_that_a_class_serves(count: str, is_openable: bool) -> None:
+    old = claim("old", request("r"), devices=["x"])
+    world = node_object("a"), device_class(**EXTENDED), slice_of("a", device("x")), old
+    scheduler = scheduler_of(*world)
+    plugin = scheduler.filters["DynamicResources"]
+    assert isinstance(plugin, DynamicResources)
+    evaluation = evaluate(scheduler, make_pod("p", node="", requests={"example.com/gpu": count}))
+
+    assert not evaluation.fits
+    assert plugin.may_open(evaluation.cycle).tolist() == [is_openable]

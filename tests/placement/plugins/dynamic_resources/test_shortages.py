@@ -129,6 +129,27 @@ def test_share_of_a_device_needs_the_capacity_that_is_left(wanted: str, held: st
     assert found == ([said] if is_small else [])
 
 
+def test_device_without_counters_can_be_taken_where_they_are_overdrawn() -> None:
+    """The device in use takes more of the counters than there is."""
+
+    def using(name: str, parts: str) -> Object:
+        return device(name, consumesCounters=[{"counterSet": "card", "counters": {"parts": {"value": parts}}}])
+
+    counters = [{"name": "card", "counters": {"parts": {"value": "2"}}}]
+    devices = using("big", "3"), using("small", "1"), device("plain")
+    pieces = [slice_of("a", *devices), slice_of("a", name="counters", sharedCounters=counters)]
+    del pieces[1]["spec"]["devices"]
+    for piece in pieces:
+        piece["spec"]["pool"]["resourceSliceCount"] = 2
+    old = claim("old", request("r"), devices=["big"])
+    world = node_object("a"), device_class(), *pieces, old, claim("c", request("r", count=2))
+
+    assert [*on_nodes(evaluate(scheduler_of(*world), claiming("new", "c"))).why_not(0)] == [
+        "resource claim c, request r (count: 2): 3 devices: 1 is allocated, 1 needs more of shared counters than is"
+        " left, 1 can be taken"
+    ]
+
+
 def test_pool_that_cannot_be_used_is_named() -> None:
     piece = slice_of("a", device("x"))
     piece["spec"]["pool"]["resourceSliceCount"] = 2

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 import pytest
 
+from descheduler.model.kube_version import KubeVersion
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import Reason
 from descheduler.placement.framework.interactions import GatheredPods, Meetings
@@ -18,7 +20,7 @@ from descheduler.placement.plugins.elastic_quota.elastic_quota import (
 )
 from descheduler.placement.plugins.elastic_quota.quota_shortage import QuotaLimit, QuotaShortage
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
-from tests.builders import make_node
+from tests.builders import NOW, make_node
 from tests.placement.configuration.kube_scheduler.builders import args_with, problems, with_args
 from tests.placement.plugins.elastic_quota.quotas import koordinated, make_quota, quota_pod, with_quotas
 
@@ -171,3 +173,43 @@ def test_default_quota_is_limited_by_its_max_without_runtime_quota() -> None:
 )
 def test_pods_of_the_same_quota_may_be_preempted(pod: Pod, other: Pod, spares: bool, may: bool) -> None:
     assert plugin_over(disableDefaultQuotaPreemption=spares).may_preempt(pod, other) is may
+
+
+def test_pods_without_a_quota_bear_on_nobody() -> None:
+    version = KubeVersion().with_gates({"DisableDefaultQuota": True})
+    cluster = ShadowCluster(with_quotas(QUOTAS, [make_node("n", cpu="9")]), version=version)
+    rule: Any = ElasticQuotaPlugin(cluster, koordinated().profiles[0]).interactions
+    owned, free = PODS[0], PODS[2]
+
+    assert [rule.interact(*pair) for pair in ((owned, free), (free, owned), (free, free), (owned, owned))] == [
+        False,
+        False,
+        False,
+        True,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("gates", "deleted", "taken_at", "is_charged"),
+    [
+        pytest.param([], 5, NOW, True, id="a pod that is being deleted"),
+        pytest.param(["ElasticQuotaImmediateIgnoreTerminatingPod"], -60, NOW, False, id="at once by one gate"),
+        pytest.param(["ElasticQuotaIgnoreTerminatingPod"], -60, NOW, True, id="not before its time is over by another"),
+        pytest.param(["ElasticQuotaIgnoreTerminatingPod"], 0, NOW, True, id="not just when it is over"),
+        pytest.param(["ElasticQuotaIgnoreTerminatingPod"], 1, NOW, False, id="once its time is over"),
+        pytest.param(["ElasticQuotaIgnoreTerminatingPod"], 1, None, True, id="not where no time is told"),
+        pytest.param(["ElasticQuotaIgnoreTerminatingPod"], None, NOW, True, id="not a pod that runs"),
+    ],
+)
+@pytest.mark.parametrize("node", ["n", ""], ids=["placed", "waiting"])
+def test_pod_is_charged_until_it_is_taken_to_be_gone(
+    gates: Sequence[str], deleted: float | None, taken_at: datetime | None, is_charged: bool, node: str
+) -> None:
+    pod = quota_pod("old", "a", cpu="3", node=node, deleted=deleted, phase="Running" if node else "Pending")
+    snapshot = with_quotas(QUOTAS, [make_node("n", cpu="9")], [pod], taken_at=taken_at)
+    version = KubeVersion().with_gates(dict.fromkeys(gates, True))
+    usage = ElasticQuotaPlugin(ShadowCluster(snapshot, version=version), koordinated().profiles[0]).admission.usage
+    account = usage.account_of(pod)
+    assert account is not None
+
+    assert (account.num_placed, account.num_waiting) == ((int(is_charged), 0) if node else (0, int(is_charged)))

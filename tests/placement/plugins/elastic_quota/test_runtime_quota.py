@@ -166,3 +166,30 @@ def test_quotas_may_be_below_each_other_to_any_depth() -> None:
     tree.add_request(deep - 1, np.array([4_000]))
 
     assert RuntimeQuota(tree, {"cpu": 3 * 10**9}, scales_mins=True).of(deep - 1).tolist() == [3_000]
+
+
+def test_mins_are_scaled_of_each_resource_of_which_there_is_too_little() -> None:
+    """Quotas below the root have to do with what nodes have, whatever the parents of other quotas name."""
+    gib = 2**30
+    mins = {"cpu": "4", "memory": "4Gi"}
+    both = {"cpu": "100", "memory": "100Gi"}
+    quotas = [
+        make_quota("x", most=both, least=mins),
+        make_quota("y", most=both, least=mins),
+        make_quota("p", most={"cpu": "100"}, least={"cpu": "4"}, is_parent="true"),
+        make_quota("k", most=both, least=mins, parent="p"),
+        make_quota("l", most=both, least=mins, parent="p"),
+    ]
+    tree = QuotaTree(quotas)
+    runtime = RuntimeQuota(tree, {"cpu": parse_quantity("6"), "memory": parse_quantity("4Gi")})
+    for name in tree.index:
+        tree.add_request(tree.index[name], tree.charge(tree.index[name], {"cpu": parse_quantity("50")}))
+
+    scaled = {
+        name: dict(zip(tree.resources, runtime.scaled_min(tree.index[name]).tolist(), strict=True))
+        for name in tree.index
+    }
+
+    assert scaled["x"] == scaled["y"] == {"cpu": 2000, "memory": 2 * gib}
+    assert scaled["p"] == {"cpu": 2000, "memory": 0}
+    assert scaled["k"]["cpu"] == scaled["l"]["cpu"] == 1000

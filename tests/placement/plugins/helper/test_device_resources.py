@@ -10,7 +10,12 @@ import pytest
 from descheduler.model.kube_version import KubeVersion
 from descheduler.model.resource_claims import DEVICE_CLASS_KIND, DeviceClass
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
-from descheduler.placement.plugins.helper.device_resources import IMPLICIT, ExtendedResources, ServedResources
+from descheduler.placement.plugins.helper.device_resources import (
+    IMPLICIT,
+    ExtendedResources,
+    ServedResources,
+    unlisted_sentence,
+)
 from tests.builders import NOW, make_node, make_pod
 from tests.placement.clusters import make_cluster
 
@@ -86,3 +91,19 @@ def test_resources_of_the_node_are_known() -> None:
 def test_classes_serve_where_the_plugin_runs() -> None:
     assert set(resources(is_read=True).served.classes) == {GPU, IMPLICIT + "a"}
     assert not resources(is_read=True, runs=False).served.classes
+
+
+def test_class_that_would_serve_a_resource_is_named() -> None:
+    assert unlisted_sentence(GPU) == (
+        f"no node lists {GPU}; a DeviceClass with extendedResourceName: {GPU} may serve it"
+    )
+    assert unlisted_sentence(f"{IMPLICIT}a") == f"no node lists {IMPLICIT}a; a DeviceClass named a may serve it"
+
+
+def test_contested_resource_is_told_with_the_class_that_has_it() -> None:
+    found = ServedResources.of([device_class("a", GPU), device_class("b", GPU)]).contested[IMPLICIT + "b"]
+
+    assert found.reason == f"Insufficient {IMPLICIT}b"
+    assert found.short == (
+        f"insufficient {IMPLICIT}b, unless kube-scheduler was started before DeviceClass a was created"
+    )

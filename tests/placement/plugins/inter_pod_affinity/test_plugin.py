@@ -9,6 +9,7 @@ import pytest
 
 from descheduler.model.objects import Namespace
 from descheduler.model.pod import Pod
+from descheduler.placement.framework.interactions import GatheredPods, Meetings
 from descheduler.placement.plugins.inter_pod_affinity.plugin import ROW
 from tests.builders import make_node, make_pod
 from tests.placement.clusters import HOSTNAME, ZONE, make_cluster, make_profile
@@ -180,3 +181,39 @@ def test_pods_interact_where_a_term_of_one_may_mean_the_other(
 
     assert INTERPLAY.interact(pod, other) is do_interact
     assert INTERPLAY.interact(other, pod) is do_interact
+
+
+def test_what_is_told_of_many_pods_is_what_is_told_of_two() -> None:
+    terms = [
+        None,
+        near(term()),
+        apart(term(DB)),
+        apart(term(key=HOSTNAME)),
+        near(term(namespaces=["other"])),
+        apart(term(DB, namespaceSelector={})),
+    ]
+    pods = [
+        make_pod(f"p{index}-{labels['app']}", namespace=namespace, labels=labels, affinity=affinity)
+        for index, affinity in enumerate(terms)
+        for labels in (WEB, DB)
+        for namespace in ("default", "other")
+    ]
+
+    meetings = Meetings(len(pods), INTERPLAY.interacting(GatheredPods(pods)))
+
+    for place, pod in enumerate(pods):
+        assert set(meetings.on(place).tolist()) == {n for n, other in enumerate(pods) if INTERPLAY.interact(pod, other)}
+
+
+def test_pods_that_keep_others_off_their_host_close_it_to_those_that_they_mean() -> None:
+    pods = [
+        make_pod("holder", labels=DB, affinity=apart(term(key=HOSTNAME))),
+        make_pod("meant", labels=WEB),
+        make_pod("other", labels=DB),
+        make_pod("stranger", labels=WEB, namespace="other"),
+        make_pod("friend", labels=DB, affinity=near(term(key=HOSTNAME))),
+    ]
+
+    closing = Meetings(len(pods), INTERPLAY.closing(GatheredPods(pods)))
+
+    assert [closing.on(place).tolist() for place in range(len(pods))] == [[1], [0], [], [], []]

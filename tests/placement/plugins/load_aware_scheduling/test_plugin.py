@@ -69,6 +69,17 @@ def test_explanation_has_each_resource_above_its_threshold() -> None:
     )
 
 
+def test_explanation_passes_over_a_resource_just_at_its_threshold() -> None:
+    """With the pod it is 94.96 % of the memory, which counts as 95."""
+    _, told = refused(measured(usage={"cpu": "90", "memory": "486Gi"}))
+
+    assert told == ["measured cpu usage would be 94% with the pod (threshold: 65)"]
+
+
+def test_usage_of_an_old_report_is_not_told() -> None:
+    assert refused(measured(usage={"cpu": "90"}, age=999)) == ("node(s) nodeMetric expired", [])
+
+
 def test_explanation_is_about_the_node_that_is_asked_about() -> None:
     metrics = [measured("a", usage={"cpu": "70"}), measured("b", usage={"cpu": "80", "memory": "1Gi"})]
     own = {"scheduling.koordinator.sh/usage-thresholds": '{"usageThresholds": {"cpu": 50}}'}

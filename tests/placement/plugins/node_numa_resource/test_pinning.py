@@ -142,6 +142,12 @@ def test_cpus_are_taken_by_pods_that_are_bound(pod: Pod, taken: set[int]) -> Non
     assert cache.free(1) == frozenset()
 
 
+def test_pod_of_an_unknown_node_takes_no_cpus_of_the_last_one() -> None:
+    cache = world(pinned_pod("o", cpus="0-1", node="gone")).follow(CpuCache)
+
+    assert cache.free(0) == frozenset(range(8))
+
+
 def test_annotation_of_a_pod_without_a_node_says_nothing_of_where_it_is_placed() -> None:
     cluster = world()
     cache = cluster.follow(CpuCache)
@@ -249,6 +255,9 @@ def machine(**layout: int) -> CpuMap:
         ),
         pytest.param(
             {"threads": 4, "cores": 2}, [0, 1, 2, 4], CpuChoice(3, SPREAD), [0, 1, 2], id="no more than a core"
+        ),
+        pytest.param(
+            {"numa_nodes": 2, "cores": 2}, [2, 3, 4, 5, 6, 7], CpuChoice(4, SPREAD), [4, 5, 6, 7], id="all of one"
         ),
         pytest.param({"sockets": 2, "cores": 1}, [0, 1, 2, 3], CpuChoice(2, SPREAD), [0, 1], id="one whole socket"),
         pytest.param({"cores": 2}, [0, 1, 2, 3], CpuChoice(0, FULL_CORES), [], id="none"),

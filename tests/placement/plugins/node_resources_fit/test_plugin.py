@@ -11,7 +11,7 @@ from descheduler.placement.framework.scheduling_plugin import Preference
 from descheduler.placement.plugins.node_resources_fit.plugin import ROW
 from tests.builders import make_node, make_pod
 from tests.placement.clusters import make_cluster
-from tests.placement.configuration.kube_scheduler.builders import load, with_args
+from tests.placement.configuration.kube_scheduler.builders import load, problems, warnings, with_args
 from tests.placement.plugins.explanations import told
 
 
@@ -47,6 +47,7 @@ def said(pods: list[Pod], *, node: dict[str, Any] | None = None, **facts: Any) -
             id="memory, of which 2Gi is more than 1000",
         ),
         pytest.param({}, {"pods": "1"}, {}, "maximum pods reached: 1 of 1 pods", id="all places taken"),
+        pytest.param({}, {"pods": "0"}, {}, "maximum pods reached: 1 of 0 pods", id="more than all places taken"),
     ],
 )
 def test_shortage_is_told_in_units_of_the_resource(
@@ -94,7 +95,7 @@ def test_each_resource_that_is_short_is_told() -> None:
         ),
     ],
 )
-def test_what_terminating_pods_hold_is_told(pods: list[Pod], facts: dict[str, str], ending: str) -> None:
+def test_what_terminating_pods_hold_is_told(pods: list[Pod], facts: Any, ending: str) -> None:
     (sentence,) = said(pods, **facts)
 
     assert sentence.partition("allocatable" if "small" in sentence else "free")[2] == ending
@@ -121,3 +122,50 @@ def test_strategy_says_which_nodes_are_preferred(strategy: str, expected: Prefer
     assert ROW.prefers is not None
 
     assert ROW.prefers(profile) == expected
+
+
+def test_only_resources_that_are_short_are_told_of_several_extended_ones() -> None:
+    devices = {"example.com/x": "2", "example.com/y": "2"}
+    pods = [make_pod("there", requests={"example.com/x": "1"})]
+
+    found = said(pods, node={"allocatable": devices}, requests={"example.com/x": "2", "example.com/y": "2"})
+
+    assert found == ["1 example.com/x short: requests 2, 1 of 2 free"]
+
+
+@pytest.mark.parametrize(
+    ("args", "problem"),
+    [
+        pytest.param("{ignoredResources: [example.com/x]}", "", id="a resource"),
+        pytest.param("{ignoredResources: [a b]}", "'a b' is not the name of a resource", id="no resource"),
+        pytest.param("{ignoredResourceGroups: [example.com]}", "", id="a group"),
+        pytest.param(
+            "{ignoredResourceGroups: [example.com/x]}", "is not a group of resources", id="a resource for one"
+        ),
+        pytest.param("{ignoredResourceGroups: [a b]}", "is not a group of resources", id="no group"),
+        pytest.param("{scoringStrategy: {type: RequestedToCapacityRatio}}", "needs a shape", id="no shape"),
+        pytest.param(
+            "{scoringStrategy: {type: RequestedToCapacityRatio, requestedToCapacityRatio: {shape: [{score: 1}]}}}",
+            "",
+            id="a shape",
+        ),
+    ],
+)
+def test_arguments_are_checked(args: str, problem: str) -> None:
+    found = problems(with_args("NodeResourcesFit", args))
+
+    assert [problem in each for each in found] == ([True] if problem else [])
+
+
+def test_shape_of_another_strategy_is_warned_about() -> None:
+    ratio = "requestedToCapacityRatio: {shape: [{score: 1}]}"
+
+    found = [
+        warnings(with_args("NodeResourcesFit", f"{{scoringStrategy: {{type: LeastAllocated{more}}}}}"))
+        for more in (f", {ratio}", "")
+    ]
+
+    assert [["counts for the strategy RequestedToCapacityRatio only" in each for each in some] for some in found] == [
+        [True],
+        [],
+    ]

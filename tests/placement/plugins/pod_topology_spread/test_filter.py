@@ -184,6 +184,15 @@ def test_match_label_keys_count_pods_with_the_new_pods_value() -> None:
     assert (of_old, of_new) == (["b"], ["a", "b"])
 
 
+def test_match_label_keys_count_for_nothing_where_the_gate_is_off() -> None:
+    version = KubeVersion().with_gates({"MatchLabelKeysInPodTopologySpread": False})
+    old = make_pod("old", node="a", labels={**WEB, "ver": "1"})
+    cluster = make_cluster([_zone("a"), _zone("b")], [old], version=version)
+    candidate = _candidate(_constraint(matchLabelKeys=["ver"]), labels={**WEB, "ver": "2"})
+
+    assert passing(PodTopologySpread, cluster, candidate) == ["b"]
+
+
 def test_zone_outside_the_pods_node_affinity_sets_no_least_count() -> None:
     cluster = make_cluster([_zone("a"), _zone("b"), _zone("c")], _webs(a=2, b=1))
     affinity = required_node_affinity(ZONE, "a", "b")

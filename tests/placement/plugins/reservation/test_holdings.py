@@ -17,7 +17,7 @@ from descheduler.placement.plugins.reservation.holdings import HeldReservation, 
 from descheduler.placement.plugins.table import PLUGINS
 from descheduler.placement.schedulers.koord_scheduler import KOORD_KUBE_VERSION
 from tests.builders import NOW, Object
-from tests.placement.plugins.reservation.worlds import koord_pod, nodes, reservation_object, snapshot_of
+from tests.placement.plugins.reservation.worlds import World, koord_pod, nodes, reservation_object, snapshot_of
 
 ALLOCATED = "scheduling.koordinator.sh/device-allocated"
 
@@ -224,3 +224,48 @@ def test_template_that_was_copied_with_devices_holds_none_before_it_is_bound() -
 
     assert not the_one(reservation_object("r", annotations=noted)).devices
     assert the_one(reservation_object("r", node="a", annotations=noted)).devices
+
+
+@pytest.mark.parametrize(
+    ("named", "fitting"),
+    [
+        pytest.param("", ["a", "b"], id="no node"),
+        pytest.param("b", ["b"], id="a node"),
+        pytest.param("gone", [], id="a node that is not there"),
+    ],
+)
+def test_reserve_pod_goes_to_the_node_that_its_template_names(named: str, fitting: list[str]) -> None:
+    template: Object = {"spec": {"nodeName": named}} if named else {}
+    world = World([*nodes(a="8", b="8"), reservation_object("r", template=template)])
+    (reservation,) = world.snapshot.reservations
+    assert reservation.pod is not None
+
+    found = world.evaluate(reservation.pod)
+
+    assert [world.cluster.table.names[node] for node in found.nodes.tolist()] == fitting
+    if named:
+        reasons = {reason for each in found.obstacles_on(0) for reason in each.reasons}
+        assert "node(s) didn't match the nodeName specified by reservation" in reasons
+
+
+@pytest.mark.parametrize(
+    ("there", "comes", "fitting"),
+    [
+        pytest.param("", "", ["a", "b"], id="no policy"),
+        pytest.param("Aligned", "", ["b"], id="a policy there alone"),
+        pytest.param("", "Aligned", ["b"], id="a policy of the new one alone"),
+        pytest.param("Aligned", "Restricted", ["a", "b"], id="two policies"),
+    ],
+)
+def test_reservations_with_a_policy_and_without_one_exclude_each_other(
+    there: str, comes: str, fitting: list[str]
+) -> None:
+    made = [
+        reservation_object("old", node="a", cpu="1", allocatePolicy=there),
+        reservation_object("new", cpu="1", allocatePolicy=comes),
+    ]
+    world = World([*nodes(a="8", b="8"), *made])
+    new = next(each.pod for each in world.snapshot.reservations if each.name == "new")
+    assert new is not None
+
+    assert [world.cluster.table.names[node] for node in world.evaluate(new).nodes.tolist()] == fitting

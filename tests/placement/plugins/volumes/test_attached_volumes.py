@@ -251,3 +251,23 @@ def test_disks_of_other_plugins_count_in_every_version() -> None:
 
     assert overflow(cluster, new_pod(volumes=[disk("vol-1"), disk("vol-2")])) == [(EBS, 0, 2, 1)]
     assert overflow(cluster, new_pod(volumes=[disk("vol-1"), disk("aws://east/vol-1")])) == []
+
+
+@pytest.mark.parametrize(
+    ("held", "version", "expected"),
+    [
+        pytest.param(disk("vol-1"), "1.37", [(EBS, 1, 1, 1)], id="a disk of another plugin"),
+        pytest.param(
+            disk("d", source="portworxVolume"), "1.36", [(PORTWORX, 1, 1, 1)], id="one of Portworx since 1.36"
+        ),
+        pytest.param(disk("d", source="portworxVolume"), "1.35", [], id="one of Portworx that its plugin serves"),
+    ],
+)
+def test_disks_of_pods_that_are_there_count(
+    held: dict[str, Any], version: str, expected: list[tuple[str, int, int, int]]
+) -> None:
+    csi_nodes = {"a": CSINode("a", {EBS: 1, PORTWORX: 1})}
+    cluster = world([make_pod("p", volumes=[held])], version=version, csi_nodes=csi_nodes)
+    (source,) = held.keys() - {"name"}
+
+    assert overflow(cluster, new_pod(volumes=[disk("new", source=source)])) == expected
