@@ -157,7 +157,7 @@ def test_limit_range_bounds_requests_from_below_and_limits_from_above(
 
 
 def test_limit_range_on_containers_looks_at_each_and_one_on_pods_at_all() -> None:
-    two = {"images": ["app:1", "mesh:1"], "cpu": "1", "limits": {"cpu": "1"}}
+    two: dict[str, Any] = {"images": ["app:1", "mesh:1"], "cpu": "1", "limits": {"cpu": "1"}}
 
     assert barred(limit_range(min={"cpu": "1"}), **two) == BELOW
     assert barred(limit_range(type="Pod", min={"cpu": "1"}), **two) == ""

@@ -213,6 +213,7 @@ def test_pod_of_a_daemon_set_is_for_its_node_alone() -> None:
     bound = for_node(spec, "a", spec_of(tolerations=[TAINT]).tolerations)
 
     assert bound.affinity is not None
+    assert bound.affinity.node_required is not None
     (term,) = bound.affinity.node_required
     assert [(each.key, each.operator, each.values) for each in term.fields] == [
         ("metadata.name", "In", frozenset(["a"]))
