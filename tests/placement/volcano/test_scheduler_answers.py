@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from descheduler.model.pod import Pod
-from descheduler.placement.framework.obstacle import Code
+from descheduler.placement.framework.obstacle import Code, Shortage
 from descheduler.placement.framework.scheduler_model import DoubtOf, Unit
 from descheduler.placement.framework.scheduling_plugin import Compares
 from descheduler.placement.needs import landing_annotations
@@ -63,7 +63,7 @@ def test_node_lacks_what_it_has_too_little_of() -> None:
     assert found.feasible.tolist() == [True, False]
     (obstacle,) = found.obstacles_on(1)
     assert (obstacle.plugin, obstacle.code) == ("allocate", Code.UNSCHEDULABLE)
-    assert obstacle.facts == (("cpu", 2000, 1000, 4000), (GPU, 2, 1, 1))
+    assert obstacle.facts == (Shortage("cpu", 2000, 1000, 4000), Shortage(GPU, 2, 1, 1))
     assert scheduler.origin_of("allocate") == ""
 
 
@@ -206,7 +206,7 @@ def test_what_is_not_modelled_of_a_pod_is_told(spec: Object, doubt: str) -> None
 
 def test_configuration_that_is_assumed_is_told() -> None:
     cluster = ShadowCluster(snapshot_of(node("a")), reads_annotations=landing_annotations())
-    assumed = VolcanoScheduler(cluster, scheduling().others["volcano"] or default_configuration())
+    assumed = VolcanoScheduler(cluster, default_configuration())
 
     assert [sentence.partition(";")[0] for sentence in assumed.assumed()] == [
         "the pods of scheduler volcano are checked by the default configuration of Volcano",

@@ -43,7 +43,7 @@ def _stating(only: list[Object], **annotations: str) -> list[Object]:
     return [{**pod, "metadata": {**metadata, "annotations": {**metadata["annotations"], **more}}}]
 
 
-def _verdict(hour: int, *nodes: Object, minute: int = 30, **annotations: str) -> tuple[LandingVerdict, str | None]:
+def _verdict(hour: int, *nodes: Object, minute: int = 30, **annotations: Any) -> tuple[LandingVerdict, str | None]:
     """Where the replacement pod of one that leaves node `a` is scheduled at that hour."""
     victim = _stating(owned(pods("job", 1, on="a")), **annotations)
     full = {**node("a"), "spec": {"unschedulable": True}}
