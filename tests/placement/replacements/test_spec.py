@@ -52,6 +52,12 @@ OTHER_SPREAD = {**SPREAD, "maxSkew": 2}
             id="preemption policy",
         ),
         pytest.param("scheduler_name", {"scheduler": "mine"}, {"scheduler": "yours"}, id="scheduler"),
+        pytest.param(
+            "scheduling_group",
+            {"spec": {"schedulingGroup": {"podGroupName": "mine"}}},
+            {"spec": {"schedulingGroup": {"podGroupName": "yours"}}},
+            id="scheduling group",
+        ),
     ],
 )
 def test_template_comes_first_and_the_live_pod_says_what_it_leaves_out(field: str, stated: Any, other: Any) -> None:
