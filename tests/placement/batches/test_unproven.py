@@ -78,7 +78,7 @@ def test_pod_that_stays_is_in_the_way_on_its_own_node_alone() -> None:
 
 def test_pods_that_keep_apart_are_left_where_another_one_stays() -> None:
     """Each of two nodes takes one of them; the one that stays has its own."""
-    facts = {"labels": {"app": "web"}, "affinity": required_anti_affinity({"app": "web"})}
+    facts: dict[str, Any] = {"labels": {"app": "web"}, "affinity": required_anti_affinity({"app": "web"})}
     nodes = [make_node("x"), make_node("y")]
     pods = [victim("p", **facts), victim("q", **facts)]
 

@@ -72,9 +72,8 @@ BY_MEMORY = plugin("binpack", arguments={"binpack.cpu": 0})
 def test_jobs_are_admitted_one_after_the_other_as_far_as_plugins_let_them(
     jobs: Mapping[str, str], admitted: str
 ) -> None:
-    objects = [
-        group(name, phase="Pending", **({"minResources": {"cpu": cpu}} if cpu else {})) for name, cpu in jobs.items()
-    ]
+    least: dict[str, Any] = {name: {"minResources": {"cpu": cpu}} if cpu else {} for name, cpu in jobs.items()}
+    objects = [group(name, phase="Pending", **least[name]) for name in jobs]
 
     made = played(
         node("a"),
@@ -88,7 +87,7 @@ def test_jobs_are_admitted_one_after_the_other_as_far_as_plugins_let_them(
 
 def test_jobs_of_the_better_queue_and_of_higher_priority_are_admitted_first() -> None:
     queues = [queue("first", priority=9), queue("second", priority=1)]
-    wanted = {"minResources": {"cpu": "7"}, "phase": "Pending"}
+    wanted: dict[str, Any] = {"minResources": {"cpu": "7"}, "phase": "Pending"}
     jobs = [
         group("a", queue="second", priorityClassName="high", **wanted),
         group("b", queue="first", priorityClassName="low", **wanted),

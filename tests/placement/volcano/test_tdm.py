@@ -67,7 +67,7 @@ def _verdict(hour: int, *nodes: Object, minute: int = 30, **annotations: Any) ->
     ],
 )
 def test_node_of_a_zone_takes_revocable_tasks_at_its_hours(
-    hour: int, annotations: dict[str, str], expected: str | None
+    hour: int, annotations: dict[str, Any], expected: str | None
 ) -> None:
     found = _verdict(hour, _in_zone("day"), **annotations)
 
