@@ -77,7 +77,11 @@ def unknown(name: str = "theirs", **facts: Any) -> Object:
         pytest.param([*nodes("x", cpu="6"), unknown("one"), unknown("two")], LANDS, id="there is beside two"),
         pytest.param([*nodes("x"), unknown(priority=4)], LANDS, id="its priority is lower"),
         pytest.param([*nodes("x"), unknown(cpu="3")], LANDS, id="it fits nowhere"),
-        pytest.param([*nodes("x"), *nodes("y", cpu="1"), unknown(**ON_Y, cpu="1")], LANDS, id="it goes elsewhere"),
+        pytest.param(
+            [*nodes("x"), *nodes("y", cpu="1"), unknown(node_selector={HOSTNAME: "y"}, cpu="1")],
+            LANDS,
+            id="it goes elsewhere",
+        ),
     ],
 )
 def test_pending_pod_of_which_nobody_knows_takes_one_node_at_most(objects: list[Object], verdict: Any) -> None:
