@@ -62,7 +62,7 @@ def scheduler(kind: type[Mine], *, number: int = 3, compares: Compares | None = 
         "scores": (("Mine", 2),) if hasattr(kind, "score") else (),
     }
     row: Any = SchedulingPlugin(
-        plugin=kind,  # type: ignore[arg-type] # a plugin as far as it is asked
+        plugin=kind,
         score=kind if hasattr(kind, "score") else None,  # type: ignore[arg-type] # the same
         points=frozenset({"filter"}),
         compares=compares,

@@ -10,9 +10,10 @@ from msgspec.structs import replace
 
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.plugin_args import PluginArgs
+from descheduler.placement.framework.evaluation import PodEvaluation
 from descheduler.placement.framework.obstacle import Code, Obstacle, Said, Shortage, cause_of
 from descheduler.placement.framework.scheduler import Scheduler
-from descheduler.placement.framework.scheduler_model import Unit, queue_order
+from descheduler.placement.framework.scheduler_model import DoubtOf, SchedulerModel, Unit, queue_order
 from descheduler.placement.framework.scheduling_plugin import (
     Compares,
     Preference,
@@ -25,7 +26,7 @@ from descheduler.placement.framework.scheduling_plugin import (
 )
 from descheduler.placement.plugins.node_resources_fit.score import NodeResourcesFitArgs
 from descheduler.placement.plugins.table import PLUGINS
-from descheduler.placement.shadow.shadow_cluster import ShadowCluster
+from descheduler.placement.shadow.shadow_cluster import Company, Cycle, ShadowCluster
 from tests.builders import make_node, make_pod, make_snapshot
 from tests.placement.clusters import HOSTNAME, ZONE
 from tests.placement.default_scheduler import DEFAULT_CONFIGURATION, default_scheduler
@@ -275,6 +276,61 @@ def test_cause_names_all_plugins_that_say_the_same_first() -> None:
 
     assert cause_of(found) == "x, y (A, C)"
     assert Obstacle("D", Code.UNDECIDED, ("said",)).short == ("said",)
+
+
+class Minimal(SchedulerModel):
+    """A scheduler of another kind, which says no more than it has to."""
+
+    name = "minimal"
+
+    def __init__(self, feasible: Any, *, refused: bool = False, unsure: bool = False) -> None:
+        self.cluster = ShadowCluster(make_snapshot([make_node(name) for name in "ab"]))
+        self._feasible = np.array(feasible, dtype=bool)
+        obstacle = (Obstacle("Mine", Code.UNDECIDED, ("no",)),)
+        self._refusals, self._undecided = obstacle * refused, obstacle * unsure
+
+    def doubt(self, pod: Pod, about: DoubtOf = DoubtOf.LANDING) -> str:
+        return ""
+
+    def evaluate(self, pod: Pod, company: Company | None = None) -> PodEvaluation:
+        cycle = Cycle(self.cluster.placement_class(pod), self.cluster)
+        facts: Any = {"refusals": self._refusals, "undecided": self._undecided}
+        return PodEvaluation(self, cycle, bits={}, feasible=self._feasible, **facts)
+
+
+@pytest.mark.parametrize(
+    ("facts", "expected"),
+    [({}, [True, False]), ({"refused": True}, None), ({"unsure": True}, None)],
+    ids=["certain", "refused", "not certain"],
+)
+def test_scheduler_that_says_nothing_of_room_has_the_nodes_open_that_fit(
+    facts: Any, expected: list[bool] | None
+) -> None:
+    scheduler = Minimal([True, False], **facts)
+
+    found = scheduler.open_but_for(scheduler.evaluate(waiting("pod")), frozenset(Compares))
+
+    assert (None if found is None else found.tolist()) == expected
+
+
+def test_scheduler_that_says_nothing_else_is_cautious() -> None:
+    """Anything may happen to its pods, and it has no preference, no units and evicts nobody."""
+    scheduler, pod = Minimal([True, False]), waiting("pod")
+    evaluation = scheduler.evaluate(pod)
+
+    assert scheduler.openable(evaluation).tolist() == [True, True]
+    assert (scheduler.can_be_helped(pod), scheduler.is_local(pod), scheduler.is_felt_widely(pod)) == (True, False, True)
+    assert scheduler.hinders_while_ending(pod, pod)
+    assert scheduler.interact(pod, pod)
+    assert scheduler.preference() == Preference()
+    assert (scheduler.unit_of(pod), scheduler.held_back([pod]), scheduler.leaves_open(pod)) == ("", (), False)
+    assert (scheduler.preempts(pod), scheduler.evicted_for(evaluation), scheduler.num_changes_seen()) == (
+        False,
+        None,
+        None,
+    )
+    assert scheduler.scores(evaluation).totals.tolist() == [0]
+    assert evaluation.open_for_good().tolist() == [True, True]
 
 
 def test_default_scheduler_knows_how_often_what_pods_see_has_changed() -> None:
