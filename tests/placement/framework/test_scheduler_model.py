@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.plugin_args import PluginArgs
-from descheduler.placement.framework.evaluation import PodEvaluation
+from descheduler.placement.framework.evaluation import Choice, PodEvaluation
 from descheduler.placement.framework.obstacle import Code, Obstacle, Said, Shortage, cause_of
 from descheduler.placement.framework.scheduler import Scheduler
 from descheduler.placement.framework.scheduler_model import DoubtOf, SchedulerModel, Unit, queue_order
@@ -291,6 +291,12 @@ class Minimal(SchedulerModel):
 
     def doubt(self, pod: Pod, about: DoubtOf = DoubtOf.LANDING) -> str:
         return ""
+
+    def obstacle(self, plugin: str, cycle: Cycle, node: int, bits: int) -> Obstacle:
+        return Obstacle(plugin, Code.UNSCHEDULABLE, ("no",))
+
+    def choose(self, evaluation: PodEvaluation) -> Choice | None:
+        return None
 
     def evaluate(self, pod: Pod, company: Company | None = None) -> PodEvaluation:
         cycle = Cycle(self.cluster.placement_class(pod), self.cluster)
