@@ -238,7 +238,7 @@ def _mapped_optional(*, is_flat: bool) -> _Macro:
 
 def _held_type(optional: Compiled, at: int) -> Type:
     require(optional, optional_of(DYN), at)
-    return DYN if optional.type.is_dynamic else optional.type.parts[0]
+    return optional.type.parts[0] if optional.type.parts else DYN
 
 
 def _optional(value: Value) -> Optional:

@@ -35,7 +35,7 @@ class DomainMap(dict[str, dict[str, _Held]]):
         return {}
 
     def of(self, domain: Value) -> dict[str, _Held]:
-        """Those of a domain; none for a key that is no string."""
+        """The attributes or capacities of a domain; none for a key that is no string."""
         return self[domain] if type(domain) is str else {}
 
 

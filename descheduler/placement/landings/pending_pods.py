@@ -11,6 +11,7 @@ from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import count, groupby
 from operator import attrgetter
+from typing import TypeGuard
 
 from descheduler.model.pod import Pod
 from descheduler.placement.framework.attempt import first_of_ties
@@ -216,23 +217,19 @@ class PendingPods:
         competitor.placed = Placed(form, node, ((self, competitor),))
 
     def _place(self, groups: Iterable[Group]) -> None:
-        for group in self._in_turn(self._but_for_reordered(groups) if self._reordered else groups):
-            while group.waiting and self._place_one(group):
-                pass
-
-    def _but_for_reordered(self, groups: Iterable[Group]) -> Iterator[Group]:
-        """`groups` without those of schedulers that reorder, one of which has its turn in the place of each."""
-        listed = list(groups)
+        """Of schedulers that reorder, any of their `groups` has its turn in the place of each."""
         left: dict[int, list[Group]] = {scheduler: [] for scheduler in self._reordered}
-        for group in listed:
-            if group.waiting and (own := left.get(id(group.scheduler))) is not None:
-                own.append(group)
-        for group in listed:
-            own = left.get(id(group.scheduler))
-            if own is None:
-                yield group
-            else:
+        if left:
+            groups = list(groups)
+            for group in groups:
+                if group.waiting and (own := left.get(id(group.scheduler))) is not None:
+                    own.append(group)
+        for group in self._in_turn(groups):
+            if (own := left.get(id(group.scheduler))) is not None:
                 self._place_next(own)
+            else:
+                while group.waiting and self._place_one(group):
+                    pass
 
     def _place_next(self, left: list[Group]) -> None:
         """Places pods of `left`, groups of one scheduler, as it takes them, until it is done with one of these."""
@@ -246,7 +243,8 @@ class PendingPods:
                 return
 
     def _in_turn(self, groups: Iterable[Group]) -> Iterator[Group]:
-        """`groups` without the units among them, which are placed when their turn comes.
+        """`groups` without the units among them, which are placed when their turn comes, those aside whose scheduler
+        reorders.
 
         Once a unit has got what it waited for, those that are left of it are queued again behind all others of their
         priority.
@@ -255,13 +253,16 @@ class PendingPods:
             yield from groups
             return
         for _, level in groupby(groups, key=attrgetter("priority")):
-            turns = deque(sorted(level, key=lambda group: isinstance(group, UnitGroup) and group.is_over))
+            turns = deque(sorted(level, key=lambda group: self._is_placed_here(group) and group.is_over))
             while turns:
                 group = turns.popleft()
-                if not isinstance(group, UnitGroup):
+                if not self._is_placed_here(group):
                     yield group
                 elif group.waiting and self._place_unit(group):
                     turns.append(group)
+
+    def _is_placed_here(self, group: Group) -> TypeGuard[UnitGroup]:
+        return isinstance(group, UnitGroup) and id(group.scheduler) not in self._reordered
 
     def _place_unit(self, group: UnitGroup) -> bool:
         """Places what may be bound together; whether it was anything."""

@@ -130,6 +130,7 @@ class LiveSession:
             if job is None:
                 continue
             task.job = job.id
+            self._session.nodes.know(task.request)
             self._enter(task)
             if task.status is Status.PENDING and not task.is_gated:
                 placement_class = self._cluster.placement_class(forms.form_of(pod))

@@ -301,6 +301,8 @@ MACROS = [
     ("[1, 2].exists(i, dyn(i))", ERROR),
     ("optional.of(1).optMap(x, x + 1).value() == 2", True),
     ("optional.none().optMap(x, 1).hasValue()", False),
+    ("null.optMap(x, x).hasValue()", ERROR),
+    ("null.hasValue()", ERROR),
     ("dyn(1).optMap(x, 1).hasValue()", ERROR),
     ("optional.of(1).or(optional.of(2)).value() == 1", True),
     ("optional.none().or(optional.of(2)).value() == 2", True),

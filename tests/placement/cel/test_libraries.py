@@ -118,6 +118,8 @@ QUANTITIES = [
     ("sign(quantity('-1')) == -1", True),
     ("sign(quantity('0')) == 0", True),
     ("sign(quantity('2')) == 1", True),
+    ("sign(null) == 1", ERROR),
+    ("null.isInteger()", ERROR),
     ("quantity('x') == quantity('1')", ERROR),
     ("quantity(#model).isInteger()", ERROR),
     ("quantity(#index).isInteger()", ERROR),
@@ -180,6 +182,8 @@ VERSIONS = [
     ("isSemver('v1.2', true)", True),
     ("isSemver('')", False),
     ("isSemver(#index)", ERROR),
+    ("#version.isGreaterThan(null)", ERROR),
+    ("null.major() == 1", ERROR),
 ]
 
 

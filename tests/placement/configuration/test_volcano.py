@@ -236,3 +236,18 @@ def test_gang_actions_can_be_named_from_1_16_on() -> None:
     before, since = (set(VolcanoVersion(1, minor).actions) for minor in (15, 16))
 
     assert since - before == {"gangpreempt", "gangreclaim"}
+
+
+@pytest.mark.parametrize("text", ["1.14", "v1.14", "1.14.2"])
+def test_release_has_a_major_and_a_minor_number(text: str) -> None:
+    assert VolcanoVersion.parse(text) == VolcanoVersion(1, 14)
+
+
+@pytest.mark.parametrize("text", ["1", "latest", "1.14-rc", ""])
+def test_what_is_no_release_is_told_with_an_example(text: str) -> None:
+    with pytest.raises(ValueError, match=r"is not a release of Volcano, for example 1\.14$"):
+        VolcanoVersion.parse(text)
+
+
+def test_quoted_booleans_are_read_since_the_release_after_the_measured_one() -> None:
+    assert [VolcanoVersion(1, minor).reads_quoted_bools for minor in (9, 10, 11)] == [False, False, True]

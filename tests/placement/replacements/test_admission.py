@@ -130,3 +130,87 @@ RATIO += "(maxLimitRequestRatio)"
 )
 def test_limit_range_bounds_limits_by_requests(kind: str, resources: dict[str, Any], expected: str) -> None:
     assert barred(limit_range(type=kind, maxLimitRequestRatio={"cpu": "1.5"}), **resources) == expected
+
+
+BELOW, ABOVE = (
+    f"LimitRange bounds does not admit the replacement pod: cpu is {which}"
+    for which in ("below the minimum", "above the maximum")
+)
+
+
+@pytest.mark.parametrize("kind", ["Container", "Pod"])
+@pytest.mark.parametrize(
+    ("resources", "expected"),
+    [
+        pytest.param({"cpu": "1", "limits": {"cpu": "2"}}, "", id="both bounds"),
+        pytest.param({"cpu": "999m", "limits": {"cpu": "2"}}, BELOW, id="a request below the minimum"),
+        pytest.param({"limits": {"cpu": "500m"}}, BELOW, id="a limit below the minimum"),
+        pytest.param({}, BELOW, id="no request"),
+        pytest.param({"cpu": "1", "limits": {"cpu": "2001m"}}, ABOVE, id="a limit above the maximum"),
+        pytest.param({"cpu": "2"}, ABOVE, id="no limit"),
+    ],
+)
+def test_limit_range_bounds_requests_from_below_and_limits_from_above(
+    kind: str, resources: dict[str, Any], expected: str
+) -> None:
+    assert barred(limit_range(type=kind, min={"cpu": "1"}, max={"cpu": "2"}), **resources) == expected
+
+
+def test_limit_range_on_containers_looks_at_each_and_one_on_pods_at_all() -> None:
+    two: dict[str, Any] = {"images": ["app:1", "mesh:1"], "cpu": "1", "limits": {"cpu": "1"}}
+
+    assert barred(limit_range(min={"cpu": "1"}), **two) == BELOW
+    assert barred(limit_range(type="Pod", min={"cpu": "1"}), **two) == ""
+
+
+@pytest.mark.parametrize("of", ["requests.cpu", "cpu", "limits.cpu"])
+def test_quota_admits_no_container_without_what_it_counts(of: str) -> None:
+    which = "limits" if of == "limits.cpu" else "requests"
+    room = quota(hard="9", used="0", of=of)
+
+    assert barred(room) == f"ResourceQuota team admits no container without cpu {which}"
+    assert barred(room, cpu="1", limits={"cpu": "1"}) == ""
+    assert barred(room, images=["app:1", "mesh:1"], cpu="1", limits={"cpu": "1"}) != ""
+
+
+def test_quota_on_other_things_demands_nothing_of_containers() -> None:
+    assert barred(quota(hard="9", used="0", of="pods")) == ""
+    assert barred(quota(hard="9Gi", used="0", of="requests.ephemeral-storage")) == ""
+
+
+def test_pod_that_states_its_requests_as_a_whole_needs_none_of_its_containers() -> None:
+    assert barred(quota(hard="9", used="0"), spec={"resources": {"requests": {"cpu": "1"}}}) == ""
+
+
+@pytest.mark.parametrize(
+    ("used", "cpu", "expected"),
+    [
+        pytest.param("1", "1", "", id="as much as the predecessor gives back"),
+        pytest.param("1", "1001m", EXCEEDED, id="more than that"),
+        pytest.param("500m", "1500m", "", id="what is left beside it"),
+    ],
+)
+def test_quota_has_room_for_what_the_predecessor_gives_back_and_what_is_left(
+    used: str, cpu: str, expected: str
+) -> None:
+    assert barred(quota(hard="1", used=used), template=pod_object("t", cpu=cpu), cpu="1") == expected
+
+
+@pytest.mark.parametrize(
+    ("classes", "named", "expected"),
+    [
+        pytest.param(["high"], "high", "", id="it exists"),
+        pytest.param(
+            ["high"], "gone", "PriorityClass gone of the replacement pod does not exist", id="it does not exist"
+        ),
+        pytest.param(["high"], "", "", id="none is named"),
+        pytest.param([], "gone", "", id="classes were not read"),
+    ],
+)
+def test_priority_class_of_the_template_has_to_exist(classes: list[str], named: str, expected: str) -> None:
+    objects: list[Object] = [
+        {"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": name}, "value": 1}
+        for name in classes
+    ]
+
+    assert barred(*objects, template=pod_object("t", spec={"priorityClassName": named})) == expected

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from descheduler.placement.replacements.answer import Returns
+from descheduler.placement.replacements.owners import Owners
 from tests.builders import Object, node_object, owner, pod_object
 from tests.placement.replacements.controllers.answers import answer
-from tests.placement.workloads import workload_object
+from tests.placement.workloads import cluster_of, pod_named, workload_object
 
 
 @pytest.mark.parametrize(
@@ -107,3 +110,48 @@ def test_job_that_counts_finished_pods_alone_creates_none_for_a_pod_of_an_unreac
     made = answer(victim, workload_object("Job/sum", podReplacementPolicy="Failed"), LOST, of="sum")
 
     assert made.cause == "Job sum waits until the pod has stopped (podReplacementPolicy: Failed)"
+
+
+@pytest.mark.parametrize(
+    ("owners", "may_end"),
+    [(["Job/sum"], True), (["ReplicaSet/web"], False), (["Workflow/x"], False), ([], False)],
+)
+def test_eviction_may_end_a_job_and_no_other_owner(owners: list[str], may_end: bool) -> None:
+    snapshot = cluster_of(pod_object("victim", owners=owners))
+
+    assert Owners(snapshot).may_end(pod_named(snapshot, "victim")) is may_end
+
+
+STATIC = "the kubelet of its node runs the static pod, whatever becomes of its mirror pod"
+
+
+@pytest.mark.parametrize(
+    ("facts", "cause"),
+    [
+        pytest.param({"owners": ["Node/a"]}, STATIC, id="owned by its node"),
+        pytest.param({"annotations": {"kubernetes.io/config.mirror": "x"}}, STATIC, id="a mirror pod"),
+        pytest.param({"annotations": {"kubernetes.io/config.source": "file"}}, STATIC, id="a static pod"),
+        pytest.param({"deleted": 5.0}, "the pod is already being deleted", id="being deleted"),
+    ],
+)
+def test_nothing_comes_for_a_pod_that_is_not_its_owners_to_replace(facts: dict[str, Any], cause: str) -> None:
+    made = answer(pod_object("victim", **facts), workload_object("ReplicaSet/web"))
+
+    assert (made.returns, made.cause) == (Returns.NOT_CREATED, cause)
+
+
+@pytest.mark.parametrize(
+    ("name", "facts", "returns"),
+    [
+        pytest.param("db-1", {}, Returns.LATER, id="the name of a pod that it lacks"),
+        pytest.param("db-2", {}, Returns.NOT_CREATED, id="beyond its replicas"),
+        pytest.param("db-x", {}, Returns.NOT_CREATED, id="no ordinal"),
+        pytest.param("web-1", {}, Returns.NOT_CREATED, id="another name"),
+        pytest.param("db-1", {"deletionTimestamp": "2026-06-01T00:00:00Z"}, Returns.NOT_CREATED, id="being deleted"),
+    ],
+)
+def test_stateful_set_creates_its_own_pod_in_the_place_of_an_orphan(name: str, facts: Object, returns: Returns) -> None:
+    db = workload_object("StatefulSet/db", replicas=2)
+    db["metadata"] |= facts
+
+    assert answer(pod_object(name, owners=[]), db, of=name).returns is returns

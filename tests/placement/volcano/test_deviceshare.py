@@ -287,6 +287,17 @@ def test_annotation_that_cannot_be_read_takes_no_vgpu(text: str) -> None:
     assert cards.has_room(asking("pod", share()))
 
 
+def test_memory_that_is_stated_comes_before_a_percentage() -> None:
+    """And a percentage below 100 is none, as in Volcano 1.10."""
+    cards = virtual()
+    cards.load(using("uuid-0,NVIDIA,50,0:"))
+
+    assert not cards.has_room(asking("pod", share(memory=60, percentage=50)))
+    assert not cards.has_room(asking("pod", share(memory=60, percentage=100)))
+    assert cards.has_room(asking("pod", share(memory=50, percentage=100)))
+    assert cards.has_room(asking("pod", share(percentage=99)))
+
+
 def cards_given(arguments: Mapping[str, bool], limits: Mapping[str, str]) -> tuple[Status, Mapping[str, str]]:
     """What becomes of a pod on a node with two GPUs of 10 each, and what is noted on it."""
     offered: Any = node("a", **{VOLCANO + "gpu-memory": "20", VOLCANO + "gpu-number": "2"})
@@ -329,6 +340,24 @@ def test_task_is_given_cards_by_the_mode_that_is_configured(
 )
 def test_task_waits_where_no_card_has_room(arguments: Mapping[str, bool], limits: Mapping[str, str]) -> None:
     assert cards_given(arguments, limits) == (Status.PENDING, {})
+
+
+def test_task_that_is_taken_back_has_no_note_any_more() -> None:
+    """Its gang lacks a task. A pod that asks for no card has none either way."""
+    offered = node("a", **{VOLCANO + "gpu-memory": "20", VOLCANO + "gpu-number": "2"})
+    wanting, plain = pods("job", 1), pods("plain", 1)
+    wanting[0]["spec"]["containers"] += _limited([{"gpu-memory": "5"}])
+    tiers = [[plugin("gang"), plugin("deviceshare", arguments={"deviceshare.GPUSharingEnable": True})]]
+    made = session(offered, group("job"), group("plain"), wanting, plain, tiers=tiers)
+    tasks = tasks_of(made)
+
+    for name in ("job-0", "plain-0"):
+        made.allocate(tasks[name], 0)
+    assert made.devices == {tasks["job-0"].key: "0"}
+    for name in ("plain-0", "job-0"):
+        made.take_back(tasks[name])
+
+    assert made.devices == {}
 
 
 def test_without_a_mode_cards_do_not_count() -> None:

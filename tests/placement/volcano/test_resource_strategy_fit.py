@@ -107,6 +107,12 @@ def test_a_star_stands_for_the_end_of_a_name(names: tuple[str, ...], score: floa
     assert _scores(made) == [score]
 
 
+def test_pod_that_fills_a_node_gets_the_whole_score() -> None:
+    made = _made([node("a", cpu="5")], pods("used", 1, on="a", cpu="4"), pods("new", 1), resources=_weights(cpu=1))
+
+    assert _scores(made) == [1000]
+
+
 def test_resource_that_a_node_lacks_gives_it_nothing_and_one_that_is_short_takes_all() -> None:
     nodes = [node("a", **{GPU: "10"}), node("b", **{FOO: "5"}), node("c", **{GPU: "10", FOO: "4"})]
     resources = {GPU: {"type": MOST, "weight": 1}, FOO: {"type": LEAST, "weight": 2}}
@@ -125,6 +131,7 @@ _MIXED = {"a": {}, "b": {GPU: "8"}, "c": {GPU: "8", FOO: "1"}}
         pytest.param({}, {"weight": 2}, [200, 100, 0], id="nodes without what is scarce score higher"),
         pytest.param({}, {"weight": 2, "resourceWeight": {GPU: 3}}, [200, 50, 0], id="by weight"),
         pytest.param({}, {"weight": 2, "resourceWeight": {GPU: -3}}, [200, 100, 0], id="weights below 0 are 1"),
+        pytest.param({}, {"weight": 2, "resourceWeight": {GPU: 0}}, [200, 200, 0], id="a weight of 0 does not count"),
         pytest.param({"gpu": "1"}, {"weight": 1}, [0, 50, 0], id="nodes that lack what is asked for score 0"),
         pytest.param({}, {}, [0, 0, 0], id="no weight, no score"),
         pytest.param({}, {"weight": 2, "enable": False}, [0, 0, 0], id="not enabled"),
@@ -150,6 +157,8 @@ def test_sra_spares_nodes_with_scarce_resources(
         pytest.param({}, {f"{GPU}.cpu": 1.0}, [False, False, False], id="another rate of CPU"),
         pytest.param({}, {f"{GPU}.cpu": 1.0, f"{GPU}.memory": 110}, [False, True, True], id="another rate of memory"),
         pytest.param({}, {f"{GPU}.cpu": -4}, [False, False, False], id="a rate below 0 is 1"),
+        pytest.param({}, {f"{GPU}.cpu": 3.75}, [False, False, False], id="just enough CPU"),
+        pytest.param({}, {f"{GPU}.cpu": 0.0, f"{GPU}.memory": 0}, [False] * 3, id="a rate of 0 keeps nothing"),
     ],
 )
 def test_proportional_keeps_cpu_and_memory_beside_scarce_resources(

@@ -39,6 +39,8 @@ def test_job_whose_waiting_ends_first_comes_first_and_one_without_comes_last() -
     assert callbacks.job_order is not None
     assert callbacks.job_order(sooner, later) < 0 < callbacks.job_order(none, later)
     assert callbacks.job_order(none, none) == 0
+    assert callbacks.job_order(later, later) == 0
+    assert callbacks.job_order(later, sooner) > 0 > callbacks.job_order(later, none)
 
 
 @pytest.mark.parametrize(
@@ -50,6 +52,8 @@ def test_job_whose_waiting_ends_first_comes_first_and_one_without_comes_last() -
         pytest.param("", "30m", PERMIT, id="of all jobs"),
         pytest.param("2h", "30m", ABSTAIN, id="its own comes first"),
         pytest.param("soon", "", ABSTAIN, id="is no duration"),
+        pytest.param("0s", "", ABSTAIN, id="is nothing"),
+        pytest.param("-1h", "", ABSTAIN, id="is below nothing"),
     ],
 )
 def test_job_is_permitted_once_its_waiting_has_ended(waiting_time: str, common: str, vote: int) -> None:

@@ -16,7 +16,14 @@ from descheduler.placement.volcano.session import Session
 from .worlds import Object, group, node, owned, plugin, pods, renamed, scheduling, session, snapshot_of, tasks_of
 
 ZONE, PREEMPTABLE = "volcano.sh/revocable-zone", "volcano.sh/preemptable"
-_TDM = plugin("tdm", arguments={"tdm.revocable-zone.night": "22:00-6:00", "tdm.revocable-zone.day": "9:00-17:00"})
+_TDM = plugin(
+    "tdm",
+    arguments={
+        "tdm.revocable-zone.night": "22:00-6:00",
+        "tdm.revocable-zone.day": "9:00-17:00",
+        "tdm.revocable-zone.always": "0:00-0:00",
+    },
+)
 _CONFIGURATION: Mapping[str, object] = {
     "actions": "enqueue, allocate",
     "tiers": [{"plugins": [plugin("gang"), _TDM, plugin("predicates")]}],
@@ -36,12 +43,12 @@ def _stating(only: list[Object], **annotations: str) -> list[Object]:
     return [{**pod, "metadata": {**metadata, "annotations": {**metadata["annotations"], **more}}}]
 
 
-def _verdict(hour: int, *nodes: Object, **annotations: str) -> tuple[LandingVerdict, str | None]:
+def _verdict(hour: int, *nodes: Object, minute: int = 30, **annotations: Any) -> tuple[LandingVerdict, str | None]:
     """Where the replacement pod of one that leaves node `a` is scheduled at that hour."""
     victim = _stating(owned(pods("job", 1, on="a")), **annotations)
     full = {**node("a"), "spec": {"unschedulable": True}}
     snapshot = snapshot_of(full, *nodes, group("job", phase="Running"), victim)
-    at = replace(snapshot, taken_at=datetime(2026, 6, 30, hour, 30, tzinfo=UTC))
+    at = replace(snapshot, taken_at=datetime(2026, 6, 30, hour, minute, tzinfo=UTC))
     prover = LandingProver(at, configuration=scheduling(_CONFIGURATION))
     (pod,) = at.pods
     landing = prover.book(pod)
@@ -60,11 +67,20 @@ def _verdict(hour: int, *nodes: Object, **annotations: str) -> tuple[LandingVerd
     ],
 )
 def test_node_of_a_zone_takes_revocable_tasks_at_its_hours(
-    hour: int, annotations: dict[str, str], expected: str | None
+    hour: int, annotations: dict[str, Any], expected: str | None
 ) -> None:
     found = _verdict(hour, _in_zone("day"), **annotations)
 
     assert found == ((LandingVerdict.LIKELY, expected) if expected else (LandingVerdict.NO, None))
+
+
+@pytest.mark.parametrize(("hour", "minute", "is_open"), [(8, 59, False), (9, 0, True), (17, 0, True), (17, 1, False)])
+def test_zone_is_open_from_the_first_minute_to_the_last(hour: int, minute: int, is_open: bool) -> None:
+    assert (_verdict(hour, _in_zone("day"), minute=minute, zone="*")[1] is not None) is is_open
+
+
+def test_hours_that_end_when_they_begin_are_a_whole_day() -> None:
+    assert _verdict(23, _in_zone("always"), zone="*")[1] == "of-always"
 
 
 @pytest.mark.parametrize(
@@ -102,11 +118,18 @@ def _asked(
         pytest.param({"volcano.sh/jdb-max-unavailable": "50%"}, ["own-0", "own-1"], id="half of three, rounded up"),
         pytest.param({"volcano.sh/jdb-max-unavailable": "0"}, [], id="none"),
         pytest.param({"volcano.sh/jdb-min-available": "1"}, ["own-0", "own-1"], id="down to one"),
+        pytest.param({"volcano.sh/jdb-min-available": "3"}, [], id="none where just enough run"),
         pytest.param({"volcano.sh/jdb-min-available": "4"}, ["own-0"], id="one where too few run"),
     ],
 )
 def test_victims_are_limited_by_the_budget_of_their_job(budget: dict[str, str], names: list[str]) -> None:
     assert _asked(*pods("own", 3, on="a"), budget=budget) == names
+
+
+def test_no_task_goes_where_more_are_away_already_than_may() -> None:
+    waiting = pods("own", 2, role="waits")
+
+    assert _asked(*pods("own", 3, on="a"), *waiting, budget={"volcano.sh/jdb-max-unavailable": "1"}) == []
 
 
 def test_tasks_of_zones_and_tasks_that_are_not_preemptable_are_no_victims() -> None:

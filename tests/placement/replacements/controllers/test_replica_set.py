@@ -79,3 +79,12 @@ def test_finished_pod_was_replaced_before() -> None:
     unseen = answer(finished, workload_object("ReplicaSet/web", replicas=1))
 
     assert (seen.returns, unseen.returns) == (Returns.NOT_CREATED, Returns.AT_ONCE)
+
+
+def test_replica_set_whose_deployment_is_gone_leaves_a_doubt_where_deployments_were_read() -> None:
+    replica_set = workload_object("ReplicaSet/web", replicas=2, deployment="gone")
+    other = workload_object("Deployment/other", replicas=1)
+
+    assert "Deployment" in answer(*pods(2), replica_set, other).doubt
+    assert answer(*pods(2), replica_set).doubt == ""
+    assert answer(*pods(2), workload_object("ReplicaSet/web", replicas=2), other).doubt == ""

@@ -235,3 +235,13 @@ def _what_it_waits_for(lower: range, since_ready: Mapping[int, int | None], left
         if since_ready[number] == 10:
             return f"db-{number} has been ready for 20 s (minReadySeconds)"
     return ""
+
+
+@pytest.mark.parametrize(
+    ("replicas", "start", "ordinals"),
+    [(2, 0, "ordinals 0 to 1"), (3, 5, "ordinals 5 to 7"), (0, 0, "no ordinals")],
+)
+def test_pod_beyond_the_ordinals_is_not_created(replicas: int, start: int, ordinals: str) -> None:
+    made = answer(member(9), stateful_set(replicas=replicas, ordinals={"start": start}), of="db-9")
+
+    assert made.cause == f"StatefulSet db has {ordinals} (replicas: {replicas})"
