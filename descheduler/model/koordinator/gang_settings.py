@@ -136,7 +136,7 @@ def _settings(gang_id: str, minimum: int, annotations: Mapping[str, str], waitin
     return GangSettings(
         gang_id=gang_id,
         min_available=minimum,
-        total_number=minimum if total is None or 0 != total < minimum else total,
+        total_number=minimum if total is None else total and max(total, minimum),
         mode=_MODES.get(annotations.get(_MODE, ""), GangMode.STRICT),
         match_policy=_POLICIES.get(policy, MatchPolicy.ONCE_SATISFIED),
         group=_group(annotations.get(_GROUPS, "")) or (gang_id,),
