@@ -45,7 +45,6 @@ from descheduler.strategies.scale_down_bin_pack import ScaleDownBinPackArgs
 
 GOLD, SILVER = (ResourcePriority(name, LabelSelectorArg({"tier": name})) for name in ("gold", "silver"))
 BROKEN = LabelSelectorArg({"app": "not valid!"})
-DIRECTLY = {"strategy": "EvictDirectly"}
 ReservationArgs = node_reservation.RemovePodsViolatingNodeReservationArgs
 QuotaArgs = quotas.RevokePodsOverElasticQuotaArgs
 KUBERNETES, PROMETHEUS = "KubernetesMetrics", "Prometheus"
@@ -293,31 +292,31 @@ def low_node_load(**facts: Any) -> LowNodeLoadArgs:
         ),
         pytest.param(
             scale_down_bin_pack.construction_problems,
-            ScaleDownBinPackArgs(**DIRECTLY),
+            ScaleDownBinPackArgs(strategy="EvictDirectly"),
             ["maxPodsToEvict"],
             id="no limit",
         ),
         pytest.param(
             scale_down_bin_pack.construction_problems,
-            ScaleDownBinPackArgs(**DIRECTLY, max_pods_to_evict=0),
+            ScaleDownBinPackArgs(strategy="EvictDirectly", max_pods_to_evict=0),
             ["maxPodsToEvict"],
             id="a limit of 0",
         ),
         pytest.param(
             scale_down_bin_pack.construction_problems,
-            ScaleDownBinPackArgs(**DIRECTLY, max_pods_to_evict=1),
+            ScaleDownBinPackArgs(strategy="EvictDirectly", max_pods_to_evict=1),
             [],
             id="a limit",
         ),
         pytest.param(
             scale_down_bin_pack.construction_problems,
-            ScaleDownBinPackArgs(**DIRECTLY, max_pods_to_evict="10%"),
+            ScaleDownBinPackArgs(strategy="EvictDirectly", max_pods_to_evict="10%"),
             [],
             id="a limit in percent",
         ),
         pytest.param(
             scale_down_bin_pack.construction_problems,
-            ScaleDownBinPackArgs(**DIRECTLY, max_pods_to_evict="ten"),
+            ScaleDownBinPackArgs(strategy="EvictDirectly", max_pods_to_evict="ten"),
             ["maxPodsToEvict"],
             id="a limit that is no number",
         ),
@@ -331,7 +330,7 @@ def low_node_load(**facts: Any) -> LowNodeLoadArgs:
         ),
         pytest.param(scale_down_bin_pack.warnings, ScaleDownBinPackArgs(), ["strategy"], id="ranks have no effect"),
         pytest.param(scale_down_bin_pack.warnings, ScaleDownBinPackArgs(paused=True), [], id="a plugin that is paused"),
-        pytest.param(scale_down_bin_pack.warnings, ScaleDownBinPackArgs(**DIRECTLY), [], id="evictions"),
+        pytest.param(scale_down_bin_pack.warnings, ScaleDownBinPackArgs(strategy="EvictDirectly"), [], id="evictions"),
         pytest.param(
             node_reservation.validate_args,
             ReservationArgs(violations=("ReservedCPUs",), resources=("cpu",), consecutive_observations=0),
