@@ -10,6 +10,7 @@ from descheduler.model.groups.volcano import VolcanoPodGroup
 from descheduler.model.objects import NodeUsage, PodUsage
 from descheduler.model.pod import Pod
 from descheduler.model.quantity import NANO
+from descheduler.policy.types import Compatibility
 from descheduler.strategies import load_aware, low_node_utilization, rescheduling
 from descheduler.strategies.load_aware import LoadAwareArgs
 from descheduler.strategies.low_node_utilization import LowNodeUtilizationArgs, MetricsUtilization, PrometheusQuery
@@ -180,14 +181,36 @@ class TestRescheduling:
 
         assert len(asked.evicted) == evicted
 
-    def test_room_of_the_others_ends_it(self) -> None:
+    @pytest.mark.parametrize("compatibility", ["fixed", "upstream"])
+    def test_room_of_the_others_ends_it(self, compatibility: Compatibility) -> None:
         """Nodes of 10 cores at 10 % and at 0 % may be filled up to 20 %: that is room for three tasks."""
         params = {"thresholds": {"cpu": 11}, "targetThresholds": {"cpu": 20}}
+        args = {"metricsPeriod": "10m", "strategies": [{"name": "lowNodeUtilization", "params": params}]}
         pods = [pod(f"p{each}") for each in range(5)]
 
-        asked = ask("Rescheduling", *pods, args={"strategies": [{"name": "lowNodeUtilization", "params": params}]})
+        asked = ask("Rescheduling", *pods, args=args, compatibility=compatibility)
 
         assert asked.evicted == ["p0", "p1", "p2"]
+
+    @pytest.mark.parametrize(
+        ("cpu", "number"), [pytest.param("2", 5, id="below zero"), pytest.param("1", 3, id="at zero")]
+    )
+    def test_upstream_goes_on_where_room_falls_below_zero(self, cpu: str, number: int) -> None:
+        """By requests: with tasks of two cores there is never exactly no room left, until the node is relieved."""
+        params = {"thresholds": {"cpu": 11}, "targetThresholds": {"cpu": 20}}
+        args = {"metricsPeriod": "10m", "strategies": [{"name": "lowNodeUtilization", "params": params}]}
+        pods = [pod(f"p{each}", cpu=cpu) for each in range(9)]
+
+        asked = ask("Rescheduling", *pods, used={**USED, "full": 10}, args=args, compatibility="upstream")
+
+        assert len(asked.evicted) == number
+
+    def test_replacement_that_fills_a_node_up_to_its_target(self) -> None:
+        asked_for = pod("p")
+
+        asked = ask("Rescheduling", asked_for, used={**USED, "half": 7}, args=self.args)
+
+        assert asked.selects_again(asked_for, "half") == ""
 
     @pytest.mark.parametrize(
         ("policy", "expected"),

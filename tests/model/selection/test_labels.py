@@ -60,6 +60,7 @@ def test_each_operator_and_its_opposite_part_all_label_sets(
         ("tier>1", True),
         ("tier>2", False),
         ("tier<3", True),
+        ("tier<2", False),
         ("app>1", False),
         ("missing<3", False),
         ("empty=", True),
