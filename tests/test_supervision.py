@@ -242,3 +242,88 @@ def test_wait_ends_once_all_is_done_or_its_time_is_over(is_done: bool, most_seco
     Watch().wait_until(look, most_seconds)
 
     assert looks == [is_done]
+
+
+@pytest.mark.parametrize(
+    ("signal_number", "may_end", "expected"),
+    [
+        pytest.param(signal.SIGINT, True, "Ctrl-C", id="Ctrl-C"),
+        pytest.param(signal.SIGTERM, True, "SIGTERM", id="SIGTERM"),
+        pytest.param(signal.SIGINT, False, "", id="no search is under way"),
+        pytest.param(signal.SIGHUP, True, "", id="another signal"),
+    ],
+)
+def test_first_signal_ends_a_search_alone(signal_number: int, may_end: bool, expected: str) -> None:
+    watch = Watch()
+    watch.may_end_search = may_end
+
+    answers = [watch.ends_search(signal_number) for _ in range(2)]
+
+    assert answers == [bool(expected), False]
+    assert (watch.search_ended_by, watch.is_search_over) == (expected, bool(expected))
+    assert not watch.is_over
+
+
+@pytest.mark.parametrize(("seconds", "is_over"), [(4.9, False), (5.0, True), (5.1, True)])
+def test_time_is_over_at_the_deadline(seconds: float, is_over: bool) -> None:
+    clock = Clock()
+    watch = Watch(started=0.0, deadline_seconds=5, clock=clock.now)
+    clock.sleep(seconds)
+
+    assert watch.is_over is is_over
+
+
+def test_deadline_may_be_set_later() -> None:
+    watch = Watch(started=7.0)
+    watch.limit(3)
+
+    assert watch.deadline == 10.0
+
+
+def test_steps_of_the_end_share_what_is_left_after_a_signal_was_noticed() -> None:
+    clock = Clock()
+    watch = Watch(started=0.0, clock=clock.now)
+    clock.sleep(10)
+    watch.request_stop(signal.SIGTERM)
+
+    patience = []
+    for _ in range(3):
+        patience.append(watch.patience_seconds(5))
+        clock.sleep(2)
+
+    assert patience == [pytest.approx(3.0), pytest.approx(2.0), pytest.approx(1.0)]
+    assert watch.patience_seconds(0.1) == pytest.approx(0.1)
+
+
+def test_earlier_of_two_ends_counts() -> None:
+    clock = Clock()
+    watch = Watch(started=0.0, deadline_seconds=1, clock=clock.now)
+    watch.stop.set()
+    clock.sleep(1)
+
+    assert watch.patience_seconds(5) == pytest.approx(2.25)
+
+
+def test_sleep_is_that_of_whoever_gives_one() -> None:
+    slept: list[float] = []
+
+    Watch(sleep=slept.append).sleep(3600.0)
+
+    assert slept == [3600.0]
+
+
+@pytest.mark.parametrize(
+    ("number", "cause"), [(signal.SIGINT, "SIGINT (Ctrl-C)"), (signal.SIGTERM, "SIGTERM"), (None, "request")]
+)
+def test_cause_of_a_stop_is_named(number: int | None, cause: str) -> None:
+    watch = Watch()
+    if number is None:
+        watch.stop.set()
+    else:
+        watch.request_stop(number)
+
+    assert watch.cause == cause
+
+
+def test_deadline_that_was_not_typed_is_named_in_seconds() -> None:
+    assert Watch(deadline_seconds=90.0).cause == "--deadline 90s"

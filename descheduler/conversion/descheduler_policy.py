@@ -13,12 +13,15 @@ from descheduler.policy.load import load_policy
 from descheduler.policy.types import Policy, Profile
 from descheduler.strategies.low_node_utilization import PROMETHEUS
 
-_LOAD_AWARE, _EVICTOR, _PROOF = "LoadAware", "DefaultEvictor", "PlacementVerification"
+_BY_PROMETHEUS = ("LoadAware", "Rescheduling")
+_EVICTOR, _PROOF = "DefaultEvictor", "PlacementVerification"
 _LOST = {
     "gracePeriodSeconds": "is not converted; the pods' own grace periods hold",
     "evictionFailureEventNotification": "is not converted",
     "metricsCollector": "is not converted; only LoadAware, Rescheduling and LowNodeLoad measure usage",
-    "metricsProviders": "is not converted beyond the address for LoadAware; LowNodeUtilization cannot measure usage",
+    "metricsProviders": (
+        "is not converted beyond the address for LoadAware and Rescheduling; LowNodeUtilization cannot measure usage"
+    ),
 }
 
 
@@ -84,10 +87,10 @@ def _references(names: Iterable[str]) -> list[dict[str, str]]:
 def _config(
     notes: ConversionNotes, policy: Policy, config: Mapping[str, object], path: tuple[str | int, ...]
 ) -> Mapping[str, object]:
-    """An entry of `pluginConfig`; LoadAware gets the address of the policy's Prometheus."""
+    """An entry of `pluginConfig`; plugins that name none get the address of the policy's Prometheus."""
     args = config.get("args")
     metrics = args.get("metrics") if isinstance(args, Mapping) else None
-    if config.get("name") != _LOAD_AWARE or not isinstance(args, Mapping) or not isinstance(metrics, Mapping):
+    if config.get("name") not in _BY_PROMETHEUS or not isinstance(args, Mapping) or not isinstance(metrics, Mapping):
         return config
     if metrics.get("type") == "prometheus_adaptor":
         notes.add((*path, "args", "metrics", "type"), "custom metrics are not read; the metrics server is asked")

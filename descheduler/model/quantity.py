@@ -62,10 +62,10 @@ def _scaled(digits: str, suffix: str) -> int:
         return -(-exact.numerator // exact.denominator)
     exponent = int(suffix[1:])
     mantissa = Fraction(digits.removesuffix("."))
-    if exponent > 40 and mantissa:
-        return _MAX
-    if exponent < -4300:
-        return 1 if mantissa else 0
+    if not mantissa:
+        return 0
+    if abs(exponent) > _MOST_DIGITS + 100:  # no digits make up for that
+        return _MAX if exponent > 0 else 1
     exact = mantissa * Fraction(10) ** exponent * NANO
     return -(-exact.numerator // exact.denominator)
 

@@ -125,7 +125,7 @@ class HighNodeUtilization:
             return FINISHED
         if why := self._census.why_not_under(pod.node_name):
             return why
-        if self._stop is not None or self._relief is None:
+        if self._relief is None:
             return "" if self._stop is None else self._stop.why
         if not self._is_worth_moving(pod):
             return f"requests no resource of thresholds (evictionModes: {_ONLY_THRESHOLDING_RESOURCES})"

@@ -93,3 +93,62 @@ def test_load_aware_gets_the_address_of_the_policy(tmp_path: Path) -> None:
 def test_what_cannot_be_converted_is_refused(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(PolicyError, match=message):
         convert_file(written(tmp_path, text))
+
+
+def test_rescheduling_gets_the_address_of_the_policy_too(tmp_path: Path) -> None:
+    providers = "metricsProviders: [{source: Prometheus, prometheus: {url: 'http://prometheus:9090'}}]\n"
+    text = (HEAD + providers + LOAD_AWARE.replace("LoadAware", "Rescheduling")).splitlines(keepends=True)
+    text = [line for line in text if "hresholds" not in line]
+
+    conversion = convert_file(written(tmp_path, "".join(text)))
+
+    policy = load_policy(conversion.document, REGISTRY)
+    (address,) = (REGISTRY[name].samples_address(policy.profiles[0].args[name]) for name in policy.profiles[0].balance)
+    assert address == "http://prometheus:9090"
+
+
+@pytest.mark.parametrize("metrics", ["", "metrics: {type: prometheus, address: 'http://own:9090'}"])
+def test_own_address_and_other_arguments_stay(tmp_path: Path, metrics: str) -> None:
+    providers = "metricsProviders: [{source: Prometheus, prometheus: {url: 'http://prometheus:9090'}}]\n"
+    text = LOAD_AWARE.replace("metrics: {type: prometheus, address: null}", metrics or "numberOfNodes: 0")
+
+    document = convert_file(written(tmp_path, HEAD + providers + text)).document
+
+    before, after = (
+        load_policy(each, REGISTRY).profiles[0].args["LoadAware"] for each in (HEAD + providers + text, document)
+    )
+    assert after == before
+
+
+def test_filters_are_those_of_the_policy_beside_the_proof_of_landings(tmp_path: Path) -> None:
+    proof = "  - name: PlacementVerification\n  - name: RemovePods"
+    verified = TAINTS.replace("  - name: RemovePods", proof) + (
+        "    preevictionfilter: {enabled: [PlacementVerification]}\n"
+    )
+
+    profiles = convert_file(written(tmp_path, HEAD + verified)).document["profiles"]
+
+    assert isinstance(profiles, list)
+    filters = {"enabled": [{"name": "DefaultEvictor"}], "disabled": [{"name": "*"}]}
+    assert (profiles[0]["plugins"]["filter"], profiles[0]["plugins"]["evict"]) == (filters, filters)
+
+
+def test_notes_are_in_the_order_of_the_file(tmp_path: Path) -> None:
+    settings = "metricsProviders: []\nevictionFailureEventNotification: true\ngracePeriodSeconds: 5\n"
+
+    conversion = convert_file(written(tmp_path, HEAD + settings + TAINTS))
+
+    assert [note.line for note in conversion.notes] == [2, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [pytest.param("old.yaml", "old.yaml", id="by its name"), pytest.param(None, "policy.yaml", id="by its path")],
+)
+def test_file_of_no_known_form_is_named(tmp_path: Path, name: str | None, shown: str) -> None:
+    with pytest.raises(PolicyError) as refusal:
+        convert_file(written(tmp_path, "kind: Pod\n"), name)
+
+    assert f"{shown}: is not a DeschedulerPolicy or DeschedulerConfiguration or volcano-scheduler.conf" in str(
+        refusal.value
+    )

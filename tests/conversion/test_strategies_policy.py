@@ -267,3 +267,84 @@ strategies:
         "# many": "podRestartThreshold: 100",
     }
     assert yaml.safe_load(written) == conversion.document
+
+
+@pytest.mark.parametrize(
+    ("params", "args"),
+    [
+        pytest.param("nodeFit: true", {"nodeFit": True}, id="node fit"),
+        pytest.param("nodeFit: false", {}, id="no node fit"),
+        pytest.param("thresholdPriority: 0", {"priorityThreshold": {"value": 0}}, id="a priority of 0"),
+        pytest.param(
+            "thresholdPriority: 5, thresholdPriorityClassName: high",
+            {"priorityThreshold": {"value": 5}},
+            id="a number before a name",
+        ),
+        pytest.param("thresholdPriorityClassName: ''", {}, id="no name"),
+    ],
+)
+def test_filters_of_a_strategy_become_arguments_of_the_evictor(params: str, args: Mapping[str, object]) -> None:
+    (profile,) = converted(strategy("RemoveDuplicates", params))["profiles"]
+
+    found = [config["args"] for config in profile["pluginConfig"] if config["name"] == "DefaultEvictor"]
+    assert found == ([args] if args else [])
+
+
+@pytest.mark.parametrize(
+    ("name", "params", "args", "lost"),
+    [
+        pytest.param(
+            "LowNodeUtilization",
+            "nodeResourceUtilizationThresholds: {thresholds: {cpu: 1}, targetThresholds: {cpu: 2}},"
+            " namespaces: {include: [a]}",
+            {"thresholds": {"cpu": 1}, "targetThresholds": {"cpu": 2}},
+            ["params.namespaces.include: is not converted: LowNodeUtilization only takes namespaces to exclude"],
+            id="namespaces of which pods leave",
+        ),
+        pytest.param(
+            "HighNodeUtilization",
+            "nodeResourceUtilizationThresholds: {thresholds: {cpu: 1}, targetThresholds: {cpu: 2}}",
+            {"thresholds": {"cpu": 1}},
+            [
+                "params.nodeResourceUtilizationThresholds.targetThresholds: is not converted:"
+                " HighNodeUtilization does not read it"
+            ],
+            id="a target that is not read",
+        ),
+        pytest.param(
+            "RemovePodsViolatingTopologySpreadConstraint", "includeSoftConstraints: false", {}, [], id="hard ones alone"
+        ),
+        pytest.param(
+            "RemoveDuplicates",
+            "includeSoftConstraints: true, podLifeTime: {maxPodLifeTimeSeconds: 1}",
+            {},
+            [
+                "params.includeSoftConstraints: is not converted: RemoveDuplicates does not read it",
+                "params.podLifeTime: is not converted: RemoveDuplicates does not read it",
+            ],
+            id="parameters of others",
+        ),
+        pytest.param("RemoveDuplicates", "namespaces: null", {}, [], id="nothing"),
+    ],
+)
+def test_parameters_that_a_strategy_does_not_read_are_listed(
+    name: str, params: str, args: Mapping[str, object], lost: list[str]
+) -> None:
+    text = strategy(name, params)
+
+    assert only_config(text, name) == args
+    assert [note.partition(f"{name}.")[2] for note in notes(text)] == lost
+
+
+@pytest.mark.parametrize(
+    ("head", "kind"),
+    [
+        pytest.param("apiVersion: descheduler/v1alpha1\n", "DeschedulerPolicy", id="its version"),
+        pytest.param("", "DeschedulerPolicy", id="strategies and no version"),
+        pytest.param("apiVersion: descheduler/v1alpha2\n", "DeschedulerConfiguration", id="another version"),
+    ],
+)
+def test_policy_with_strategies_is_known_by_its_version_or_by_these(head: str, kind: str) -> None:
+    text = f"{head}strategies: {{RemoveDuplicates: {{enabled: true}}}}\n"
+
+    assert convert_file(text, "old.yaml").document["kind"] == kind

@@ -110,3 +110,13 @@ def test_other_plugins_of_the_action_and_a_missing_action_are_listed(tmp_path: P
 def test_what_cannot_be_converted_is_refused(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(PolicyError, match=message):
         convert(tmp_path, text)
+
+
+def test_plugin_without_arguments_has_the_defaults_of_volcano(tmp_path: Path) -> None:
+    conversion = convert(tmp_path, f"{HEAD}- plugins:\n  - name: rescheduling\n")
+
+    assert args_of(conversion) == {
+        "metricsPeriod": "5m",
+        "metrics": {"type": "prometheus", "address": "http://prometheus:9090"},
+    }
+    assert [note.partition(" ")[2].partition(":")[0] for note in notes_of(conversion)] == ["metricsPeriod is 5m"]

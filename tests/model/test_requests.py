@@ -17,6 +17,7 @@ from descheduler.model.requests import (
     MEMORY,
     ContainerResources,
     ResourceList,
+    ceil_amount,
     highest,
     incoming_scoring_requests,
     pod_limits,
@@ -174,3 +175,22 @@ def test_limits_of_a_pod_are_those_of_its_containers_and_its_overhead() -> None:
     overhead = {CPU: milli(50), MEMORY: MIB}
 
     assert pod_limits(limited, init, overhead=overhead) == {CPU: milli(450)}
+
+
+@pytest.mark.parametrize(
+    ("resource", "nano", "amount"),
+    [
+        pytest.param(CPU, 1, 1, id="cpu in thousandths, rounded up"),
+        pytest.param(CPU, 1500 * 10**6, 1500, id="cpu in thousandths"),
+        pytest.param(MEMORY, 1, 1, id="bytes, rounded up"),
+        pytest.param(MEMORY, 2 * 10**9, 2, id="whole bytes"),
+        pytest.param("example.com/gpu", 3 * 10**9, 3, id="devices"),
+    ],
+)
+def test_amounts_of_cpu_are_in_thousandths_and_others_whole(resource: str, nano: int, amount: int) -> None:
+    assert ceil_amount(resource, nano) == amount
+
+
+def test_most_of_each_resource_that_any_list_names() -> None:
+    assert highest([{CPU: 1, MEMORY: 5}, {CPU: 2}, {MEMORY: 4, "gpu": 0}]) == {CPU: 2, MEMORY: 5, "gpu": 0}
+    assert highest([]) == {}

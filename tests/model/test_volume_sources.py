@@ -8,7 +8,7 @@ import pytest
 
 from descheduler.model.selection.affinity import NodeSelectorTerm
 from descheduler.model.selection.labels import Requirement
-from descheduler.model.volume_sources import ebs_handle, gce_handle, migrated_affinity, zones_of
+from descheduler.model.volume_sources import StorageClass, ebs_handle, gce_handle, migrated_affinity, zones_of
 
 ZONE, REGION = "topology.kubernetes.io/zone", "topology.kubernetes.io/region"
 OLD_ZONE, OLD_REGION = "failure-domain.beta.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/region"
@@ -108,3 +108,16 @@ def test_plugin_without_a_zone_label_of_its_own_keeps_the_affinity() -> None:
     affinity = (_term(_in(ZONE, "a")),)
 
     assert migrated_affinity("kubernetes.io/azure-disk", affinity, {ZONE: "b"}) == affinity
+
+
+@pytest.mark.parametrize(("mode", "waits"), [("WaitForFirstConsumer", True), ("Immediate", False), ("", False)])
+def test_volume_waits_for_a_pod_by_the_mode_of_its_class(mode: str, waits: bool) -> None:
+    assert StorageClass("fast", binding_mode=mode).waits_for_consumer is waits
+
+
+@pytest.mark.parametrize(
+    ("provisioner", "driver"),
+    [("kubernetes.io/gce-pd", "pd.csi.storage.gke.io"), ("disk.example.com", "disk.example.com"), ("", "")],
+)
+def test_volumes_of_a_class_are_counted_by_its_driver(provisioner: str, driver: str) -> None:
+    assert StorageClass("fast", provisioner).csi_driver == driver

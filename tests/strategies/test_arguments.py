@@ -27,17 +27,12 @@ from descheduler.strategies import (
 from descheduler.strategies.custom_priority import CustomPriorityArgs, ResourcePriority
 from descheduler.strategies.fragmentation_aware import FragmentationAwareArgs
 from descheduler.strategies.load_aware import LoadAwareArgs
-from descheduler.strategies.low_node_load import pools
-from descheduler.strategies.low_node_load.args import LoadAnomalyCondition, LowNodeLoadArgs, default_args
 from descheduler.strategies.low_node_utilization import LowNodeUtilizationArgs, MetricsUtilization, PrometheusQuery
 from descheduler.strategies.pod_life_time import ConditionFilter, OwnerKinds, PodLifeTimeArgs
 from descheduler.strategies.remove_failed_pods import RemoveFailedPodsArgs
 from descheduler.strategies.remove_pods_having_too_many_restarts import RemovePodsHavingTooManyRestartsArgs
 from descheduler.strategies.remove_pods_violating_device_taints import RemovePodsViolatingDeviceTaintsArgs
 from descheduler.strategies.remove_pods_violating_node_affinity import RemovePodsViolatingNodeAffinityArgs
-from descheduler.strategies.remove_pods_violating_node_reservation import (
-    remove_pods_violating_node_reservation as node_reservation,
-)
 from descheduler.strategies.remove_pods_violating_node_taints import RemovePodsViolatingNodeTaintsArgs
 from descheduler.strategies.rescheduling import ReschedulingArgs, ReschedulingParams, ReschedulingStrategy
 from descheduler.strategies.revoke_pods_over_elastic_quota import revoke_pods_over_elastic_quota as quotas
@@ -45,8 +40,6 @@ from descheduler.strategies.scale_down_bin_pack import ScaleDownBinPackArgs
 
 GOLD, SILVER = (ResourcePriority(name, LabelSelectorArg({"tier": name})) for name in ("gold", "silver"))
 BROKEN = LabelSelectorArg({"app": "not valid!"})
-DIRECTLY = {"strategy": "EvictDirectly"}
-ReservationArgs = node_reservation.RemovePodsViolatingNodeReservationArgs
 QuotaArgs = quotas.RevokePodsOverElasticQuotaArgs
 KUBERNETES, PROMETHEUS = "KubernetesMetrics", "Prometheus"
 QUERY = PrometheusQuery("q")
@@ -59,10 +52,6 @@ def paths(problems: Sequence[ArgsProblem]) -> list[str]:
 def low_utilization(source: str, **facts: Any) -> LowNodeUtilizationArgs:
     metrics = MetricsUtilization(source=source, **facts)
     return LowNodeUtilizationArgs(None, {"cpu": 1}, {"cpu": 2}, metrics_utilization=metrics)
-
-
-def low_node_load(**facts: Any) -> LowNodeLoadArgs:
-    return default_args(LowNodeLoadArgs(**facts))
 
 
 @pytest.mark.parametrize(
@@ -293,31 +282,31 @@ def low_node_load(**facts: Any) -> LowNodeLoadArgs:
         ),
         pytest.param(
             scale_down_bin_pack.construction_problems,
-            ScaleDownBinPackArgs(**DIRECTLY),
+            ScaleDownBinPackArgs(strategy="EvictDirectly"),
             ["maxPodsToEvict"],
             id="no limit",
         ),
         pytest.param(
             scale_down_bin_pack.construction_problems,
-            ScaleDownBinPackArgs(**DIRECTLY, max_pods_to_evict=0),
+            ScaleDownBinPackArgs(strategy="EvictDirectly", max_pods_to_evict=0),
             ["maxPodsToEvict"],
             id="a limit of 0",
         ),
         pytest.param(
             scale_down_bin_pack.construction_problems,
-            ScaleDownBinPackArgs(**DIRECTLY, max_pods_to_evict=1),
+            ScaleDownBinPackArgs(strategy="EvictDirectly", max_pods_to_evict=1),
             [],
             id="a limit",
         ),
         pytest.param(
             scale_down_bin_pack.construction_problems,
-            ScaleDownBinPackArgs(**DIRECTLY, max_pods_to_evict="10%"),
+            ScaleDownBinPackArgs(strategy="EvictDirectly", max_pods_to_evict="10%"),
             [],
             id="a limit in percent",
         ),
         pytest.param(
             scale_down_bin_pack.construction_problems,
-            ScaleDownBinPackArgs(**DIRECTLY, max_pods_to_evict="ten"),
+            ScaleDownBinPackArgs(strategy="EvictDirectly", max_pods_to_evict="ten"),
             ["maxPodsToEvict"],
             id="a limit that is no number",
         ),
@@ -331,31 +320,7 @@ def low_node_load(**facts: Any) -> LowNodeLoadArgs:
         ),
         pytest.param(scale_down_bin_pack.warnings, ScaleDownBinPackArgs(), ["strategy"], id="ranks have no effect"),
         pytest.param(scale_down_bin_pack.warnings, ScaleDownBinPackArgs(paused=True), [], id="a plugin that is paused"),
-        pytest.param(scale_down_bin_pack.warnings, ScaleDownBinPackArgs(**DIRECTLY), [], id="evictions"),
-        pytest.param(
-            node_reservation.validate_args,
-            ReservationArgs(violations=("ReservedCPUs",), resources=("cpu",), consecutive_observations=0),
-            ["resources", "consecutiveObservations"],
-            id="resources that nothing reads, and no observation",
-        ),
-        pytest.param(
-            node_reservation.validate_args,
-            ReservationArgs(violations=("Amount",), resources=("cpu",)),
-            [],
-            id="resources",
-        ),
-        pytest.param(
-            node_reservation.validate_args,
-            ReservationArgs(consecutive_observations=2, min_reservation_age_seconds=1),
-            [],
-            id="the least age",
-        ),
-        pytest.param(
-            node_reservation.validate_args,
-            ReservationArgs(consecutive_observations=1, min_reservation_age_seconds=5),
-            ["minReservationAgeSeconds"],
-            id="an age without effect",
-        ),
+        pytest.param(scale_down_bin_pack.warnings, ScaleDownBinPackArgs(strategy="EvictDirectly"), [], id="evictions"),
         pytest.param(quotas.validate_args, QuotaArgs("0s"), [], id="no delay"),
         pytest.param(quotas.validate_args, QuotaArgs("-1s"), ["delayEvictTime"], id="a delay below 0"),
         pytest.param(
@@ -363,30 +328,6 @@ def low_node_load(**facts: Any) -> LowNodeLoadArgs:
             QuotaArgs("soon", feature_gates={"Unknown": True}),
             ["delayEvictTime", "featureGates"],
             id="no delay that can be read, and an unknown gate",
-        ),
-        pytest.param(
-            pools.construction_problems,
-            low_node_load(low_thresholds={"cpu": 50}, high_thresholds={"cpu": 50}),
-            [],
-            id="a low threshold at the high one",
-        ),
-        pytest.param(
-            pools.construction_problems,
-            low_node_load(low_thresholds={"cpu": 51, "gpu": 9}, high_thresholds={"cpu": 50}, number_of_nodes=-1),
-            ["numberOfNodes", "lowThresholds.cpu"],
-            id="a low threshold above the high one",
-        ),
-        pytest.param(
-            pools.construction_problems,
-            low_node_load(high_thresholds={"cpu": 0, "memory": -0.5}, node_metric_expiration_seconds=1),
-            ["highThresholds.memory"],
-            id="a threshold below 0",
-        ),
-        pytest.param(
-            pools.construction_problems,
-            low_node_load(anomaly_condition=LoadAnomalyCondition(), node_metric_expiration_seconds=0),
-            ["nodeMetricExpirationSeconds", "anomalyCondition.consecutiveNormalities"],
-            id="no time for metrics, and no count",
         ),
     ],
 )

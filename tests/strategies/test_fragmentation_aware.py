@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.plan.decisions import Decisions
+from descheduler.strategies.fragmentation_aware import NodeBalance
 from tests.builders import Object, make_node, make_pod
 from tests.strategies.runs import evicted, refused, run_plugin
 
@@ -158,3 +160,25 @@ def test_facts_count_imbalanced_nodes_and_what_their_pods_miss() -> None:
 
     assert (facts.pods_examined, facts.pods_selected) == (2, 1)
     assert (facts.left_out, facts.counts) == ({"minImprovementThreshold": 1}, {"imbalancedNodes": 1})
+
+
+@pytest.mark.parametrize(
+    ("requested", "imbalance"),
+    [
+        pytest.param({"cpu": 2, "memory": 2}, 0.0, id="even"),
+        pytest.param({"cpu": 4, "memory": 0}, 0.5, id="all of one resource"),
+        pytest.param({"cpu": 4, "memory": 2, "gpu": 0}, 0.4082482904638630, id="three resources"),
+        pytest.param({"cpu": 3}, 0.0, id="one resource"),
+        pytest.param({}, 0.0, id="no resource"),
+    ],
+)
+def test_imbalance_is_the_standard_deviation_of_requested_shares(requested: dict[str, int], imbalance: float) -> None:
+    node = replace(make_node("a"), allocatable={"cpu": 4, "memory": 4, "gpu": 4})
+
+    assert NodeBalance(node, requested).imbalance == pytest.approx(imbalance)
+
+
+def test_resources_that_a_node_has_none_of_are_left_out_of_its_balance() -> None:
+    node = replace(make_node("a"), allocatable={"cpu": 4, "gpu": 0})
+
+    assert NodeBalance.of(node, [make_pod("p", cpu="1")], ["cpu", "gpu", "memory"]).requested == {"cpu": 10**9}

@@ -102,13 +102,15 @@ def test_pod_is_selected_when_every_category_agrees(
         pytest.param({"type": "PodScheduled", "minTimeSinceLastTransitionSeconds": 61}, False, id="too recent"),
         pytest.param({"type": "Ready", "minTimeSinceLastTransitionSeconds": 0}, False, id="a time that is not known"),
         pytest.param({"type": "Initialized", "minTimeSinceLastTransitionSeconds": 0}, False, id="a time ahead"),
+        pytest.param({"type": "Resized", "minTimeSinceLastTransitionSeconds": 0}, True, id="just now"),
     ],
 )
 def test_condition_agrees_on_every_field_given(wanted: dict[str, Any], expected: bool) -> None:
     scheduled = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "lastTransitionTime": ago(60)}
     initialized = {"type": "Initialized", "status": "True", "lastTransitionTime": ago(-1)}
+    resized = {"type": "Resized", "status": "True", "lastTransitionTime": ago(0)}
 
-    assert is_evicted({"conditions": [wanted]}, conditions=[scheduled, initialized]) is expected
+    assert is_evicted({"conditions": [wanted]}, conditions=[scheduled, initialized, resized]) is expected
 
 
 def test_conditions_need_a_snapshot_that_has_them() -> None:

@@ -15,10 +15,11 @@ from descheduler.eviction.default_evictor.default_evictor import DefaultEvictor
 from descheduler.eviction.plugin_evictor import PluginEvictor
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.pod import Pod
+from descheduler.model.verdict import Reason, refuse
 from descheduler.plan.bundles import Candidate
 from descheduler.plan.moves import PodIdentity, identity_of
 from descheduler.policy.load import load_policy
-from descheduler.strategies.proposals import propose
+from descheduler.strategies.proposals import ProposalRecorder, propose
 from tests.bench.policies import STRATEGIES, policy_of
 from tests.builders import NOW, Object, make_node, make_pod, make_snapshot, required_node_affinity
 from tests.eviction.runs import Run, make_run
@@ -121,3 +122,33 @@ def test_what_is_proposed_is_what_a_run_evicts(plugin: str, seed: int) -> None:
         this_round=Round(most_assessed=0),
     )
     assert [candidate.pod.name for candidate in candidates] == [move.pod.name for move in decided.leaving]
+
+
+@pytest.mark.parametrize(
+    ("why", "reason", "selected"),
+    [
+        pytest.param(Reason.NO_NODE_FITS, "is old", ["one"], id="no node has room for it"),
+        pytest.param(Reason.NO_NODE_FITS, "", [], id="nothing says why it is to leave"),
+        pytest.param(Reason.BARE_POD, "is old", [], id="it stays for another reason"),
+    ],
+)
+def test_pod_that_a_strategy_keeps_is_proposed_where_it_lacks_room_alone(
+    why: Reason, reason: str, selected: list[str]
+) -> None:
+    pod = make_pod("one")
+    recorder = ProposalRecorder(handle_of(old_pods(policy_with(), [pod]), "PodLifeTime"), frozenset())
+
+    recorder.keep(pod, refuse(why, "it stays"), reason)
+
+    assert [candidate.pod.name for candidate in recorder.selected.values()] == selected
+
+
+def test_what_a_strategy_only_tries_is_not_proposed() -> None:
+    one, two = make_pod("one"), make_pod("two")
+    recorder = ProposalRecorder(handle_of(old_pods(policy_with(), [one, two]), "PodLifeTime"), frozenset())
+
+    recorder.request_all([Candidate(one, "is old")])
+    with recorder.what_if():
+        recorder.request_all([Candidate(one, "again"), Candidate(two, "is old")])
+
+    assert list(recorder.selected.values()) == [Candidate(one, "is old")]

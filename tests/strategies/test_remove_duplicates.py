@@ -156,3 +156,26 @@ def test_reason_names_the_owner_the_node_and_the_average() -> None:
 
     (booked,) = decisions.moves
     assert booked.reason == "2 pods of ReplicaSet web on node n1 (even spread: 1)"
+
+
+def test_pods_of_an_even_spread_are_counted_beside_those_that_leave() -> None:
+    pods = [*replicas("web", (4, 1, 0)), make_pod("bare", node="n1", owners=())]
+
+    facts = run_plugin("RemoveDuplicates", NODES, pods).facts["p", "RemoveDuplicates"]
+
+    assert (facts.pods_examined, facts.pods_selected) == (6, 2)
+    assert facts.left_out == {"metadata.ownerReferences": 1, "evenSpread": 3}
+    assert [(near.limit, near.value, near.subject) for near in facts.nearest] == [
+        (2, 4, "ReplicaSet web in namespace default on node n1")
+    ]
+
+
+@pytest.mark.parametrize("refusing", ["filter", "preevictionfilter"])
+def test_pods_that_may_not_go_do_not_count(refusing: str) -> None:
+    """Two of three pods of node n1 may go, and fit another node: they are no more than an even spread of both."""
+    facts = {"annotations": {"kubernetes.io/config.source": "file"}} if refusing == "filter" else {"cpu": "9"}
+    pods = [*replicas("web", (2, 1, 1)), make_pod("x", node="n1", owners=["ReplicaSet/web"], **facts)]
+
+    decisions = run_plugin("RemoveDuplicates", NODES, pods, evictor={"nodeFit": True})
+
+    assert evicted(decisions) == []

@@ -13,7 +13,8 @@ from descheduler.model.pod import Pod
 from descheduler.placement.plugins.elastic_quota.quota_usage import ELASTIC_QUOTA_KIND
 from descheduler.plan.decisions import Decisions
 from descheduler.policy.load import load_policy
-from descheduler.strategies.revoke_pods_over_elastic_quota.victims import victims
+from descheduler.strategies.revoke_pods_over_elastic_quota.overuse import OverusedQuota
+from descheduler.strategies.revoke_pods_over_elastic_quota.victims import fits, least_important_first, victims
 from tests.builders import make_node, make_pod
 from tests.placement.plugins.elastic_quota.quotas import make_quota, quota_pod
 from tests.policy.builders import messages, with_args
@@ -182,3 +183,54 @@ def test_profile_that_also_verifies_landings_is_warned_about(
 
     assert [warning.field for warning in warnings] == expected
     assert all("does not admit the replacement pod (ElasticQuota)" in warning.message for warning in warnings)
+
+
+@pytest.mark.parametrize(
+    ("used", "limit", "is_within"),
+    [
+        pytest.param({"cpu": 4}, {"cpu": 4}, True, id="at the limit"),
+        pytest.param({"cpu": 5}, {"cpu": 4}, False, id="above the limit"),
+        pytest.param({"cpu": 5}, {"memory": 4}, True, id="a resource without a limit"),
+        pytest.param({}, {"cpu": 4}, True, id="nothing is used"),
+        pytest.param({"cpu": 1, "memory": 9}, {"cpu": 4, "memory": 4}, False, id="one of two is above"),
+    ],
+)
+def test_use_is_within_a_limit(used: dict[str, int], limit: dict[str, int], is_within: bool) -> None:
+    assert fits(used, limit) is is_within
+    assert (OverusedQuota("q", limit, used, ()).excess == "") is is_within
+
+
+def test_as_few_pods_as_needed_are_revoked_and_none_at_the_limit() -> None:
+    pods = pods_of("team", "1", "1", "1")
+    charged = [(pod, {"cpu": 1}) for pod in pods]
+
+    assert [[pod.name for pod in victims(charged, {"cpu": 3}, {"cpu": most})] for most in (3, 2, 1, 0)] == [
+        [],
+        ["p0"],
+        ["p0", "p1"],
+        ["p0", "p1", "p2"],
+    ]
+
+
+def test_larger_pod_that_is_enough_spares_the_smaller_ones_before_it() -> None:
+    small, large = pods_of("team", "1", "1")
+
+    assert victims([(small, {"cpu": 1}), (large, {"cpu": 3})], {"cpu": 9}, {"cpu": 6}) == [large]
+
+
+def test_least_important_pods_come_first() -> None:
+    pods = [
+        quota_pod("high", "team", priority=5, started=60),
+        quota_pod("old", "team", started=90),
+        quota_pod("new", "team", started=60),
+        quota_pod("a-new", "team", started=60),
+        quota_pod("unstarted", "team", started=None),
+    ]
+
+    assert [pod.name for pod, _ in least_important_first((pod, {}) for pod in pods)] == [
+        "unstarted",
+        "a-new",
+        "new",
+        "old",
+        "high",
+    ]

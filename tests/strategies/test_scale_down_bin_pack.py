@@ -10,7 +10,9 @@ import pytest
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.plan.decisions import Decisions
+from descheduler.strategies.scale_down_bin_pack import NodePods, ScaleDownBinPackArgs, burden, ranked, weights_of
 from tests.builders import Object, make_node, make_pod
+from tests.strategies.asked import Asked
 from tests.strategies.runs import evicted, refused, run_plugin
 
 WEB = {"podSelectors": [{"name": "web", "selector": {"matchLabels": {"app": "web"}}}]}
@@ -161,3 +163,97 @@ def test_calculating_ranks_pods_and_evicts_none(strategy: Object) -> None:
     assert (evicted(decisions), refused(decisions)) == ([], {})
     assert facts.left_out == {"podSelectors": 1, "strategy": 1}
     assert facts.counts == {"rankedPods": 1}
+
+
+WEIGHTS = {"cpu": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("targets", "others", "expected"),
+    [
+        pytest.param(("1",), ("2",), 2.0, id="twice as much of others"),
+        pytest.param(("1", "3"), ("2",), 0.5, id="half as much of others"),
+        pytest.param(("1",), (), 0.0, id="nothing of others"),
+        pytest.param((None,), ("2",), float("inf"), id="nothing of targets"),
+        pytest.param((None,), (None,), 0.0, id="nothing at all"),
+    ],
+)
+def test_burden_of_a_node_is_the_share_of_others_for_one_of_targets(
+    targets: Sequence[str | None], others: Sequence[str | None], expected: float
+) -> None:
+    going, staying = ([make_pod(str(each), cpu=cpu) for each, cpu in enumerate(of)] for of in (targets, others))
+
+    assert burden(NodePods(NODES[0], going, staying), WEIGHTS) == expected
+
+
+def test_weights_and_resources_that_a_node_does_not_have() -> None:
+    """Of 4 CPUs others request 1/4, of 8 GiB 1/2; targets request 1/4 of both."""
+    going, staying = [make_pod("t", cpu="1", memory="2Gi")], [make_pod("o", cpu="1", memory="4Gi")]
+    node = NodePods(NODES[0], going, staying)
+
+    assert burden(node, {"cpu": 1.0, "memory": 1.0, "example.com/gpu": 9.0}) == 1.5
+    assert burden(node, {"cpu": 1.0, "memory": 3.0}) == 1.75
+
+
+def test_pods_are_ranked_by_node_then_by_size_age_and_name() -> None:
+    late = [make_pod(name, cpu="1", age=age) for name, age in (("old", 90), ("new", 60), ("a", 60), ("timeless", None))]
+    large = make_pod("large", cpu="2", age=90)
+    nodes = [
+        NodePods(make_node("b"), [make_pod("b", cpu="1")], []),
+        NodePods(make_node("a"), [make_pod("a", cpu="1")], []),
+        NodePods(make_node("c"), [*late, large], []),
+        NodePods(make_node("d"), [make_pod("d", cpu="1")], [make_pod("x", cpu="1")]),
+    ]
+
+    assert [pod.name for pod in ranked(nodes, WEIGHTS)] == ["a", "b", "large", "a", "new", "old", "timeless", "d"]
+
+
+def test_resources_without_a_weight_of_their_own_weigh_one() -> None:
+    assert weights_of(ScaleDownBinPackArgs()) == {"cpu": 1.0, "memory": 1.0}
+    assert weights_of(ScaleDownBinPackArgs(resources=("gpu",), resource_weights={"cpu": 2.0})) == {
+        "cpu": 2.0,
+        "gpu": 1.0,
+    }
+
+
+@pytest.mark.parametrize(
+    ("most", "evicted_names"),
+    [pytest.param(1, ["w0"], id="one"), pytest.param("67%", ["w0", "w1"], id="two thirds of three ranked pods")],
+)
+def test_limit_of_the_plugin_keeps_the_pods_of_higher_rank(most: int | str, evicted_names: list[str]) -> None:
+    pods = [web(f"w{number}", "a", str(3 - number)) for number in range(3)]
+    asked = Asked("ScaleDownBinPack", NODES, pods, args={"strategy": "EvictDirectly", "maxPodsToEvict": most})
+
+    assert asked.evicted == evicted_names
+    assert [each.verdict.code for each in asked.decisions.refusals] == ["LimitReached"] * (3 - len(evicted_names))
+    assert asked.decisions.refusals[-1].reason == "number 3 of 3 pods to scale down"
+
+
+@pytest.mark.parametrize(
+    ("facts", "args", "why"),
+    [
+        pytest.param({}, {}, "number 1 of 1 pod to scale down (strategy: CalculateOnly)", id="a pod that is ranked"),
+        pytest.param(
+            {"annotations": {"kubernetes.io/config.source": "file"}},
+            {},
+            "not ranked: the filter plugins refuse the pod (strategy: CalculateOnly)",
+            id="a pod that the filters refuse",
+        ),
+        pytest.param({"phase": "Failed"}, {}, "the pod has finished", id="it has finished"),
+        pytest.param({}, {"paused": True}, "the plugin is paused (paused: true)", id="paused"),
+        pytest.param(
+            {}, {"nodeSelector": {"matchLabels": {"pool": "x"}}}, "no node matches nodeSelector", id="no node"
+        ),
+    ],
+)
+def test_why_a_pod_is_not_scaled_down(facts: Object, args: Object, why: str) -> None:
+    pod = web("w", "a", **facts)
+
+    assert Asked("ScaleDownBinPack", NODES, [pod], args=args).why_not(pod) == why
+
+
+def test_ranks_alone_evict_nothing_and_say_so() -> None:
+    facts = Asked("ScaleDownBinPack", NODES, [web("w", "a"), web("x", "b")]).decisions.facts["p", "ScaleDownBinPack"]
+
+    assert facts.why_nothing == "2 pods ranked, none is evicted (strategy: CalculateOnly)"
+    assert (facts.pods_examined, facts.pods_selected, facts.left_out) == (2, 0, {"strategy": 2})

@@ -20,7 +20,6 @@ from tests.builders import (
 )
 from tests.placement.plugins.elastic_quota.quotas import make_quota, quota_pod
 from tests.strategies.asked import Asked
-from tests.strategies.node_utilization.worlds import pods_on, small_node
 
 WEB = {"matchLabels": {"app": "web"}}
 
@@ -41,7 +40,7 @@ def level(name: str) -> Object:
 )
 def test_custom_priority(node: str, labels: dict[str, str], why: str) -> None:
     tiers = {"g": "gold", "s": "silver", "s2": "silver", "b": "bronze", "x": "none"}
-    nodes: ClassVar = [make_node(name, labels={"tier": tier}) for name, tier in tiers.items()]
+    nodes = [make_node(name, labels={"tier": tier}) for name, tier in tiers.items()]
     pod = make_pod("p", node="s", labels={"app": "web"})
     args = {
         "evictionOrder": [level("gold"), level("silver"), level("bronze")],
@@ -54,7 +53,7 @@ def test_custom_priority(node: str, labels: dict[str, str], why: str) -> None:
 
 
 def test_custom_priority_selects_nothing_for_a_pod_of_no_level() -> None:
-    nodes: ClassVar = [make_node(name, labels={"tier": name}) for name in ("gold", "silver", "none")]
+    nodes = [make_node(name, labels={"tier": name}) for name in ("gold", "silver", "none")]
     pod = make_pod("p", node="none")
 
     asked = Asked("CustomPriority", nodes, [pod], args={"evictionOrder": [level("gold"), level("silver")]})
@@ -74,7 +73,7 @@ def test_custom_priority_selects_nothing_for_a_pod_of_no_level() -> None:
     ],
 )
 def test_fragmentation_aware(node: str, args: Object, facts: dict[str, Any], why: str) -> None:
-    nodes: ClassVar = [make_node(name, cpu="4", memory="4Gi", labels={"pool": "x"}) for name in "abc"]
+    nodes = [make_node(name, cpu="4", memory="4Gi", labels={"pool": "x"}) for name in "abc"]
     pod = make_pod("p", cpu="2")
     settings = {
         "nodeSelector": {"matchLabels": {"pool": "x"}},
@@ -87,70 +86,6 @@ def test_fragmentation_aware(node: str, args: Object, facts: dict[str, Any], why
     )
 
     assert asked.selects_again(pod, node, **facts) == why
-
-
-LOADED = [*pods_on("full", 9), *pods_on("half", 6), *pods_on("idle", 1)]
-UTILIZED = [small_node(name) for name in ("full", "half", "idle")]
-
-
-@pytest.mark.parametrize(
-    ("node", "why"),
-    [
-        pytest.param(
-            "full", "CPU requests are at 90% of allocatable (targetThresholds.cpu: 60)", id="the same node as before"
-        ),
-        pytest.param(
-            "half",
-            "CPU requests are at 70% of allocatable (targetThresholds.cpu: 60)",
-            id="a node that it makes too full",
-        ),
-        pytest.param("idle", "", id="a node with room"),
-    ],
-)
-def test_low_node_utilization(node: str, why: str) -> None:
-    args = {"thresholds": {"cpu": 20}, "targetThresholds": {"cpu": 60}}
-
-    asked = Asked("LowNodeUtilization", UTILIZED, LOADED, args=args)
-
-    assert asked.selects_again(LOADED[0], node) == why
-
-
-def test_low_node_utilization_lets_a_node_be_filled_up_to_its_target() -> None:
-    args = {"thresholds": {"cpu": 20}, "targetThresholds": {"cpu": 70}}
-
-    assert Asked("LowNodeUtilization", UTILIZED, LOADED, args=args).selects_again(LOADED[0], "half") == ""
-
-
-@pytest.mark.parametrize(
-    ("node", "args", "why"),
-    [
-        pytest.param(
-            "idle", {}, "CPU requests are at 10% of allocatable (thresholds.cpu: 20)", id="the same node as before"
-        ),
-        pytest.param("half", {}, "", id="a node that is used"),
-        pytest.param(
-            "idle2",
-            {"thresholds": {"cpu": 10, "memory": 50}, "evictionModes": ["OnlyThresholdingResources"]},
-            "CPU requests are at 10% of allocatable (thresholds.cpu: 10) and"
-            " memory requests are at 0% of allocatable (thresholds.memory: 50)",
-            id="an empty node that it fills up to the threshold",
-        ),
-        pytest.param("idle2", {"thresholds": {"cpu": 5}}, "", id="an empty node that it fills beyond the threshold"),
-    ],
-)
-def test_high_node_utilization(node: str, args: Object, why: str) -> None:
-    nodes: ClassVar = [*UTILIZED, small_node("idle2")]
-
-    asked = Asked("HighNodeUtilization", nodes, LOADED, args={"thresholds": {"cpu": 20}, **args})
-
-    assert asked.selects_again(LOADED[-1], node) == why
-
-
-def test_high_node_utilization_looks_at_pods_with_requests_alone() -> None:
-    pods: ClassVar = [make_pod("none", node="idle"), *pods_on("half", 6)]
-    args = {"thresholds": {"cpu": 20}, "evictionModes": ["OnlyThresholdingResources"]}
-
-    assert Asked("HighNodeUtilization", UTILIZED, pods, args=args).selects_again(pods[0], "idle") == ""
 
 
 class TestRemoveDuplicates:
@@ -238,7 +173,7 @@ def test_anti_affinity(node: str, facts: dict[str, Any], why: str) -> None:
     ],
 )
 def test_node_affinity(kind: str, node: str, facts: dict[str, Any], why: str) -> None:
-    nodes: ClassVar = [make_node(name, labels={"zone": name}) for name in "ab"]
+    nodes = [make_node(name, labels={"zone": name}) for name in "ab"]
     affinity = {"required": required_node_affinity("zone", "b"), "preferred": preferred_node_affinity(("zone", "b", 5))}
     pod = make_pod("p", affinity=affinity[kind])
     args = {
@@ -272,7 +207,7 @@ def test_node_taints(source: str, node: str, why: str) -> None:
         "soft": "k:PreferNoSchedule",
         "soft2": "k:PreferNoSchedule",
     }
-    nodes: ClassVar = [make_node(name, taints=[taint]) for name, taint in {**taints, "other": "o:NoSchedule"}.items()]
+    nodes = [make_node(name, taints=[taint]) for name, taint in {**taints, "other": "o:NoSchedule"}.items()]
     pod = make_pod("p", node=source, tolerations=[{"key": "o", "operator": "Exists"}])
 
     asked = Asked(

@@ -6,10 +6,8 @@ from typing import Any, ClassVar
 
 import pytest
 
-from descheduler.model.pod import Pod
 from tests.builders import Object, make_node, make_pod, preferred_node_affinity, required_anti_affinity
 from tests.strategies.asked import Asked
-from tests.strategies.node_utilization.worlds import pods_on, small_node
 
 FINISHED = "the pod has finished"
 PAUSED = "the plugin is paused (paused: true)"
@@ -145,102 +143,6 @@ class TestFragmentationAware:
 
         assert asked.why_not(self.pods["big"]) == PAUSED
         assert asked.decisions.facts["p", "FragmentationAware"].why_nothing == PAUSED
-
-
-class TestUtilization:
-    """A node with 9 pods of 10, one with 5 and one with 1."""
-
-    nodes: ClassVar = [small_node(name) for name in ("full", "half", "idle")]
-    pods: ClassVar = [*pods_on("full", 9), *pods_on("half", 5), *pods_on("idle", 1)]
-    low: ClassVar = {"thresholds": {"cpu": 20}, "targetThresholds": {"cpu": 70}}
-
-    def pod(self, node: str) -> Pod:
-        return next(pod for pod in self.pods if pod.node_name == node)
-
-    @pytest.mark.parametrize(
-        ("node", "args", "why"),
-        [
-            pytest.param("full", {}, "node full is overutilized, and other pods are selected", id="a relieved node"),
-            pytest.param(
-                "half",
-                {},
-                "node half is not overutilized: CPU requests at 50% (targetThresholds.cpu: 70)",
-                id="a node between",
-            ),
-            pytest.param(
-                "full",
-                {"numberOfNodes": 1},
-                "1 node is underutilized, more than 1 are required (numberOfNodes: 1)",
-                id="too few nodes",
-            ),
-            pytest.param(
-                "full",
-                {"thresholds": {"cpu": 5}},
-                "no node is underutilized: the lowest is idle with CPU requests at 10% (thresholds.cpu: 5)",
-                id="no node that takes pods",
-            ),
-        ],
-    )
-    def test_low_node_utilization(self, node: str, args: Object, why: str) -> None:
-        asked = Asked("LowNodeUtilization", self.nodes, self.pods, args={**self.low, **args})
-
-        assert asked.why_not(self.pod(node)) == why
-
-    def test_low_node_utilization_without_room(self) -> None:
-        nodes = [small_node("full"), small_node("idle", pods=2)]
-        pods = [*pods_on("full", 9), *pods_on("idle", 1)]
-
-        asked = Asked(
-            "LowNodeUtilization", nodes, pods, args={"thresholds": {"cpu": 20}, "targetThresholds": {"cpu": 60}}
-        )
-
-        assert len(asked.evicted) == 1
-        assert (
-            asked.why_not(pods[0]) == "node full is overutilized, but the underutilized nodes have no room left: pods"
-        )
-
-    @pytest.mark.parametrize(
-        ("node", "args", "why"),
-        [
-            pytest.param("idle", {}, "node idle is underutilized, and other pods are selected", id="an emptied node"),
-            pytest.param(
-                "half", {}, "node half is not underutilized: CPU requests at 50% (thresholds.cpu: 20)", id="a used node"
-            ),
-            pytest.param(
-                "idle",
-                {"numberOfNodes": 1},
-                "1 node is underutilized, more than 1 are required (numberOfNodes: 1)",
-                id="too few nodes",
-            ),
-            pytest.param(
-                "idle",
-                {"thresholds": {"memory": 20}},
-                "all 3 nodes are underutilized",
-                id="a resource that nobody requests",
-            ),
-        ],
-    )
-    def test_high_node_utilization(self, node: str, args: Object, why: str) -> None:
-        asked = Asked("HighNodeUtilization", self.nodes, self.pods, args={"thresholds": {"cpu": 20}, **args})
-
-        assert asked.why_not(self.pod(node)) == why
-
-    def test_pod_without_a_request_of_the_resources_that_count(self) -> None:
-        pods = [make_pod("none", node="idle", cpu=None), *pods_on("half", 5)]
-        args = {"thresholds": {"cpu": 20}, "evictionModes": ["OnlyThresholdingResources"]}
-
-        asked = Asked("HighNodeUtilization", self.nodes[1:], pods, args=args)
-
-        assert asked.why_not(pods[0]) == (
-            "requests no resource of thresholds (evictionModes: OnlyThresholdingResources)"
-        )
-
-    @pytest.mark.parametrize("plugin", ["LowNodeUtilization", "HighNodeUtilization"])
-    def test_pod_that_has_finished(self, plugin: str) -> None:
-        done = make_pod("done", node="full", phase="Failed")
-        args = self.low if plugin == "LowNodeUtilization" else {"thresholds": {"cpu": 20}}
-
-        assert Asked(plugin, self.nodes, [*self.pods, done], args=args).why_not(done) == FINISHED
 
 
 class TestRules:

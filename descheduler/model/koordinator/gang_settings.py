@@ -124,9 +124,8 @@ def settings_of_pod(pod: Pod) -> GangSettings | None:
 
 def settings_of_pod_group(group: PodGroup) -> GangSettings:
     """The settings of the gang that a PodGroup stands for."""
-    seconds = group.schedule_timeout_seconds
-    is_stated = seconds is not None and 0 < seconds < _INT32
-    waiting_time = timedelta(seconds=seconds) if seconds and is_stated else DEFAULT_WAITING_TIME
+    seconds = group.schedule_timeout_seconds or 0
+    waiting_time = timedelta(seconds=seconds) if 0 < seconds < _INT32 else DEFAULT_WAITING_TIME
     return _settings(group.gang_id, group.min_member, group.annotations, waiting_time)
 
 
@@ -136,7 +135,7 @@ def _settings(gang_id: str, minimum: int, annotations: Mapping[str, str], waitin
     return GangSettings(
         gang_id=gang_id,
         min_available=minimum,
-        total_number=minimum if total is None or 0 != total < minimum else total,
+        total_number=minimum if total is None else total and max(total, minimum),
         mode=_MODES.get(annotations.get(_MODE, ""), GangMode.STRICT),
         match_policy=_POLICIES.get(policy, MatchPolicy.ONCE_SATISFIED),
         group=_group(annotations.get(_GROUPS, "")) or (gang_id,),

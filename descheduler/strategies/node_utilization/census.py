@@ -113,9 +113,9 @@ class NodeCensus(msgspec.Struct, frozen=True):
 
     def _named(self, superlative: str, thresholds: Thresholds, load: NodeLoad | None) -> str:
         level = None if load is None else thresholds.highest(load)
-        if load is None or level is None:
+        if level is None:
             return "no node is examined"
-        return f"the {superlative} is {load.node.name} with {level.words(self.noun(level.resource))}"
+        return f"the {superlative} is {level.load.node.name} with {level.words(self.noun(level.resource))}"
 
     def _after_colon(self, level: UsageLevel | None) -> str:
         return "" if level is None else f": {level.words(self.noun(level.resource))}"

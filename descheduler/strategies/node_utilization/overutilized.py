@@ -67,7 +67,7 @@ class OverutilizedNodes:
             return FINISHED
         if why := self._census.why_not_over(pod.node_name):
             return why
-        if self._stop is not None or self._relief is None:
+        if self._relief is None:
             return "" if self._stop is None else self._stop.why
         return f"node {pod.node_name} is overutilized, {self._relief.why_no_more('underutilized')}"
 

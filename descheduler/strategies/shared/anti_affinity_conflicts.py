@@ -43,12 +43,12 @@ class AntiAffinityConflicts:
         self._pods = _LabelledPods(pod for pods in listed.values() for pod in pods)
         self._by_node = self._pods.split_by(lambda pod: pod.node_name)
         self._by_domain: dict[str, Mapping[str, _Crowd]] = {}
-        self._moved: dict[int, Affinity] = {}
+        self._moved: dict[int, Affinity | None] = {}
 
     def find_moved(self, arrival: Pod, left: Pod) -> Conflict | None:
         """The first conflict of `arrival`, which is none of the listed pods, once `left` has left."""
-        if (affinity := arrival.spec.affinity) is not None:
-            self._moved[id(affinity)] = affinity  # answers are kept by the identity of terms
+        affinity = arrival.spec.affinity
+        self._moved[id(affinity)] = affinity  # answers are kept by the identity of terms
         return self._find(arrival, left)
 
     def find(self, pod: Pod) -> Conflict | None:

@@ -108,8 +108,8 @@ def test_what_the_node_states_stands_beside() -> None:
 
 
 def test_kubelet_gives_what_the_snapshot_took_off_for_the_annotation() -> None:
-    """A trimmed node has less than the kubelet gives, by what the annotation reserves."""
-    trimmed = msgspec.structs.replace(node(allocatable=8, reserved=2), is_trimmed=True)
+    """Of 10 CPUs the kubelet gives 9 to pods, and the annotation takes 2 of them."""
+    trimmed = msgspec.structs.replace(node(allocatable=7, reserved=2), is_trimmed=True)
     metric = make_node_metric("n", {}, system={"cpu": "500m"})
 
     (cpu, _) = batch_resources(trimmed, [], metric, NOW)

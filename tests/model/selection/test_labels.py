@@ -10,9 +10,12 @@ from descheduler.model.selection.labels import (
     EVERYTHING,
     NOTHING,
     LabelError,
+    key_problem,
     make_requirement,
+    parse_int64,
     parse_selector,
     selector_from_object,
+    value_problem,
 )
 
 LABELS = {"app": "cart", "tier": "2", "empty": ""}
@@ -57,6 +60,7 @@ def test_each_operator_and_its_opposite_part_all_label_sets(
         ("tier>1", True),
         ("tier>2", False),
         ("tier<3", True),
+        ("tier<2", False),
         ("app>1", False),
         ("missing<3", False),
         ("empty=", True),
@@ -136,3 +140,103 @@ def test_selector_of_nothing_stays_one_when_narrowed() -> None:
     assert EVERYTHING.with_requirements(extra) == parse_selector("app")
     assert EVERYTHING.is_empty
     assert not NOTHING.is_empty
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("0", 0),
+        ("+7", 7),
+        ("-7", -7),
+        ("9223372036854775807", 2**63 - 1),
+        ("9223372036854775808", None),
+        ("-9223372036854775808", -(2**63)),
+        ("-9223372036854775809", None),
+        pytest.param("0" * 4299 + "7", 7, id="as many digits as Python reads"),
+        pytest.param("0" * 4300 + "7", None, id="more digits than Python reads"),
+        ("", None),
+        ("1.5", None),
+        ("1 ", None),
+    ],
+)
+def test_integer_is_one_of_64_bits(text: str, number: int | None) -> None:
+    assert parse_int64(text) == number
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("app in", "expected '(' after in or notin"),
+        ("app notin cart", "expected '(' after in or notin"),
+        ("app in (", "the list of values is not closed"),
+        ("app in (a", "the list of values is not closed"),
+        ("app in (a,", "the list of values is not closed"),
+        ("app in (=)", "expected ',' or ')' before '='"),
+        ("app in (a b)", "expected ',' or ')' before 'b'"),
+        ("app like x", "'like' is not an operator"),
+        ("app=cart tier", "expected a comma before 'tier'"),
+        ("app=cart,", "expected a label key"),
+        ("!", "expected a label key"),
+        ("=", "expected a label key"),
+    ],
+)
+def test_text_says_where_it_stops_making_sense(text: str, message: str) -> None:
+    with pytest.raises(LabelError) as caught:
+        parse_selector(text)
+
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("app in (a)", {"a"}),
+        ("app in (a,b)", {"a", "b"}),
+        ("app in ()", {""}),
+        ("app in (a,)", {"a", ""}),
+        ("app in (,a)", {"a", ""}),
+        ("app in (a,,b)", {"a", "b", ""}),
+        ("app=", {""}),
+        ("app=,tier", {""}),
+    ],
+)
+def test_values_may_be_empty(text: str, values: set[str]) -> None:
+    assert parse_selector(text).requirements[0].values == values
+
+
+@pytest.mark.parametrize(
+    ("obj", "message"),
+    [
+        ({"matchLabels": ["a"]}, "holds objects"),
+        ({"matchExpressions": {"a": "b"}}, "holds lists"),
+        ({"matchExpressions": ["a"]}, "holds objects"),
+        ({"matchExpressions": [{"key": "a", "operator": "In", "values": "b"}]}, "holds lists"),
+        ({"matchExpressions": [{"key": "a"}]}, "'' is not a label selector operator"),
+    ],
+)
+def test_structure_of_another_kind_is_refused(obj: dict[str, object], message: str) -> None:
+    with pytest.raises(LabelError, match=message):
+        selector_from_object(obj)
+
+
+@pytest.mark.parametrize(
+    ("key", "problem"),
+    [
+        ("app", None),
+        ("example.com/app", None),
+        ("A_/app", "label key 'A_/app' has a prefix that is not a DNS subdomain"),
+        ("/app", "label key '/app' has a prefix that is not a DNS subdomain"),
+    ],
+)
+def test_problem_of_a_key(key: str, problem: str | None) -> None:
+    assert key_problem(key) == problem
+
+
+def test_only_a_value_that_is_there_can_be_bad() -> None:
+    assert [value_problem(value) is None for value in ("", "a", "-a", "a" * 63, "a" * 64)] == [
+        True,
+        True,
+        False,
+        True,
+        False,
+    ]

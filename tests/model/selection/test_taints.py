@@ -83,3 +83,43 @@ def test_each_taint_needs_a_toleration_of_its_own() -> None:
 )
 def test_taint_is_tolerated_for_some_seconds(tolerations: list[Toleration], seconds: int | None) -> None:
     assert seconds_tolerated(tolerations, Taint("k", "v", NO_EXECUTE)) == seconds
+
+
+@pytest.mark.parametrize(
+    ("tolerations", "value", "tolerated"),
+    [
+        pytest.param([("Gt", "3")], "4", True, id="above the bound"),
+        pytest.param([("Gt", "3")], "3", False, id="at the lower bound"),
+        pytest.param([("Lt", "3")], "2", True, id="below the bound"),
+        pytest.param([("Lt", "3")], "3", False, id="at the upper bound"),
+        pytest.param([("Lt", "3"), ("Gt", "8")], "2", True, id="below the one of two"),
+        pytest.param([("Lt", "3"), ("Gt", "8")], "9", True, id="above the other"),
+        pytest.param([("Lt", "3"), ("Gt", "8")], "5", False, id="between both"),
+        pytest.param([("Lt", "3"), ("Lt", "6")], "5", True, id="the higher of two upper bounds"),
+        pytest.param([("Gt", "3"), ("Gt", "6")], "5", True, id="the lower of two lower bounds"),
+        pytest.param([("Gt", "3")], "04", False, id="a taint with a leading zero is no number"),
+        pytest.param([("Gt", "03")], "4", False, id="nor is such a bound"),
+    ],
+)
+def test_bounds_of_several_tolerations(tolerations: list[tuple[str, str]], value: str, tolerated: bool) -> None:
+    stated = [Toleration("k", operator, bound) for operator, bound in tolerations]
+
+    assert tolerates_all(stated, [Taint("k", value, NO_SCHEDULE)]) is tolerated
+    assert any(each.tolerates(Taint("k", value, NO_SCHEDULE)) for each in stated) is tolerated
+
+
+@pytest.mark.parametrize(
+    ("seconds", "expected"),
+    [
+        pytest.param([], 0, id="not tolerated"),
+        pytest.param([None], None, id="for ever"),
+        pytest.param([30], 30, id="for a time"),
+        pytest.param([60, None, 30], 30, id="the shortest of several times"),
+        pytest.param([-5], 0, id="less than no time"),
+    ],
+)
+def test_how_long_a_taint_of_a_device_is_tolerated(seconds: list[int | None], expected: int | None) -> None:
+    stated = [Toleration("k", "Exists", effect=NO_EXECUTE, toleration_seconds=each) for each in seconds]
+    others = [Toleration("k", "Exists"), Toleration("j", "Exists", effect=NO_EXECUTE)]
+
+    assert seconds_tolerated([*others, *stated], Taint("k", "", NO_EXECUTE)) == expected

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.documents.problems import PolicyError
 from descheduler.policy.load import load_policy
-from descheduler.strategies.low_node_load.args import LoadAnomalyCondition, LowNodeLoadArgs
-from descheduler.strategies.low_node_load.pools import pools_of
+from descheduler.strategies.low_node_load.args import LoadAnomalyCondition, LowNodeLoadArgs, default_args
+from descheduler.strategies.low_node_load.pools import construction_problems, pools_of
 from tests.builders import Object
 from tests.strategies.runs import policy_with
 
@@ -116,3 +117,32 @@ def test_arguments_that_make_no_sense_are_refused_with_their_place(args: Object,
         loaded(**args)
 
     assert f"profiles[0].pluginConfig[1].args.{message}" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("facts", "fields"),
+    [
+        pytest.param(
+            {"low_thresholds": {"cpu": 50}, "high_thresholds": {"cpu": 50}}, [], id="a low threshold at the high one"
+        ),
+        pytest.param(
+            {"low_thresholds": {"cpu": 51, "gpu": 9}, "high_thresholds": {"cpu": 50}, "number_of_nodes": -1},
+            ["numberOfNodes", "lowThresholds.cpu"],
+            id="a low threshold above the high one",
+        ),
+        pytest.param(
+            {"high_thresholds": {"cpu": 0, "memory": -0.5}, "node_metric_expiration_seconds": 1},
+            ["highThresholds.memory"],
+            id="a threshold below 0",
+        ),
+        pytest.param(
+            {"anomaly_condition": LoadAnomalyCondition(), "node_metric_expiration_seconds": 0},
+            ["nodeMetricExpirationSeconds", "anomalyCondition.consecutiveNormalities"],
+            id="no time for metrics, and no count",
+        ),
+    ],
+)
+def test_problems_are_found_at_their_bounds(facts: dict[str, Any], fields: list[str]) -> None:
+    problems = construction_problems(default_args(LowNodeLoadArgs(**facts)))
+
+    assert [".".join(map(str, problem.path)) for problem in problems] == fields

@@ -120,6 +120,11 @@ def test_section_5_7_abnormal_state_lasts_for_its_timeout() -> None:
     ]
 
 
+def test_node_is_abnormal_until_its_time_is_over_and_at_its_end() -> None:
+    assert runs([0, 0, 0, 1]) == [False] * 4
+    assert runs([0, 0, 0, 1, 1.1], condition=TWICE) == [False, False, True, True, False]
+
+
 def test_missing_timeout_is_a_minute() -> None:
     assert runs([0, 0, 0, 0.9, 2], condition=LoadAnomalyCondition(None, 2, 1)) == [False, False, True, True, False]
 

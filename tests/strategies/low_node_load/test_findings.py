@@ -307,3 +307,21 @@ def test_node_of_which_the_system_was_not_measured_is_left_alone() -> None:
     unmeasured = NodeMetric("hot", NOW, None, (), {"cpu": 9 * 10**9})
 
     assert why_not("a", (hot, pods, unmeasured), COLD) == "node hot has no NodeMetric with usage"
+
+
+def test_pool_that_came_furthest_says_why_nothing_is_selected() -> None:
+    """Node cold is too little for numberOfNodes in the first pool; in the second two nodes take pods."""
+    pool = {
+        "name": "x",
+        "nodeSelector": {"matchLabels": {"pool": "x"}},
+        "lowThresholds": {"cpu": 30},
+        "highThresholds": {"cpu": 50},
+    }
+    labels = {"pool": "x"}
+    of_pool = [node("hot-x", {"b": "6"}, labels=labels), node("c1", labels=labels), node("c2", labels=labels)]
+    first = {"nodeSelector": {"matchExpressions": [{"key": "pool", "operator": "DoesNotExist"}]}, "numberOfNodes": 1}
+    nobody = {"podSelectors": [{"selector": {"matchLabels": {"app": "x"}}}]}
+
+    found = facts(HOT, COLD, *of_pool, nodePools=[pool], **first, **nobody)
+
+    assert found.why_nothing == "1 node is overutilized, but no pod there can be moved"

@@ -246,3 +246,11 @@ def test_facts_count_nodes_by_class_and_name_the_nearest_to_each_threshold() -> 
         ("highThresholds.cpu", 60.0, "hot"),
     ]
     assert facts.counts == {"nodesWithoutNodeMetric": 0, "abnormalNodes": 1}
+
+
+@pytest.mark.parametrize(("used", "expected"), [("4999999999n", ["a"]), ("5000000000n", ["a"]), ("5000000001n", [])])
+def test_target_is_filled_up_to_its_threshold_to_the_last_unit(used: str, expected: list[str]) -> None:
+    """Half of the 10 cores of node `cold`, which may be in use there."""
+    hot = node("hot", {"a": used}, system={"cpu": "1"})
+
+    assert evicted(run(hot, node("cold"))) == expected

@@ -11,6 +11,7 @@ from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.strategies.remove_pods_violating_node_reservation.remove_pods_violating_node_reservation import (
     RemovePodsViolatingNodeReservationArgs,
+    default_args,
     held_by_reservations,
     validate_args,
 )
@@ -253,3 +254,41 @@ def test_age_of_a_reservation_has_bounds(age: int, message: str) -> None:
     problems = validate_args(RemovePodsViolatingNodeReservationArgs(min_reservation_age_seconds=age))
 
     assert [problem.message for problem in problems] == ([message] if message else [])
+
+
+@pytest.mark.parametrize(
+    ("facts", "fields"),
+    [
+        pytest.param(
+            {"violations": ("ReservedCPUs",), "resources": ("cpu",), "consecutive_observations": 0},
+            ["resources", "consecutiveObservations"],
+            id="resources that nothing reads, and no observation",
+        ),
+        pytest.param({"violations": ("Amount",), "resources": ("cpu",)}, [], id="resources"),
+        pytest.param({"resources": ("cpu",)}, [], id="resources of all violations"),
+        pytest.param({"consecutive_observations": 2, "min_reservation_age_seconds": 1}, [], id="the least age"),
+        pytest.param(
+            {"consecutive_observations": 1, "min_reservation_age_seconds": 5},
+            ["minReservationAgeSeconds"],
+            id="an age without effect",
+        ),
+    ],
+)
+def test_problems_of_arguments(facts: dict[str, Any], fields: list[str]) -> None:
+    problems = validate_args(RemovePodsViolatingNodeReservationArgs(**facts))
+
+    assert [".".join(map(str, problem.path)) for problem in problems] == fields
+
+
+@pytest.mark.parametrize(
+    ("facts", "observations"),
+    [
+        pytest.param({}, 2, id="two by default"),
+        pytest.param({"consecutive_observations": 3}, 3, id="as many as stated"),
+        pytest.param({"min_reservation_age_seconds": 5}, None, id="no number beside an age"),
+    ],
+)
+def test_runs_that_have_to_see_a_violation(facts: dict[str, Any], observations: int | None) -> None:
+    args = RemovePodsViolatingNodeReservationArgs(**facts)
+
+    assert default_args(args).consecutive_observations == observations

@@ -95,10 +95,10 @@ def test_pods_that_terminate_or_are_on_nodes_without_the_label_do_not_count() ->
 
 
 def test_nodes_that_do_not_qualify_make_a_domain_where_pods_are() -> None:
-    facts = {"node_selector": {"zone": "z1"}}
+    of_z1 = {"zone": "z1"}
 
-    assert domains([1, 0, 0], **facts).num_empty == 1
-    assert domains([1, 2, 0], **facts).sizes == {"z0": 1, "z1": 2}
+    assert domains([1, 0, 0], node_selector=of_z1).num_empty == 1
+    assert domains([1, 2, 0], node_selector=of_z1).sizes == {"z0": 1, "z1": 2}
 
 
 @pytest.mark.parametrize(("policy", "num_empty"), [("Honor", 1), ("Ignore", 2)])

@@ -86,3 +86,79 @@ def test_conflicts_are_those_of_asking_every_pod_also_after_evictions(
     left = [pod for pod in pods if all(pod is not gone for gone in evicted)]
     assert before == [_conflicts_one_by_one(pod, pods, spares_namesakes=spares_namesakes) for pod in pods]
     assert after == [_conflicts_one_by_one(pod, left, spares_namesakes=spares_namesakes) for pod in pods]
+
+
+def _pod(name: str, node: str, *terms: dict[str, Any], namespace: str = "n", k: str = "x") -> Pod:
+    return make_pod(name, namespace=namespace, node=node, labels={"k": k}, affinity=_anti([*terms]) if terms else None)
+
+
+def _term(key: str = "zone", **fields: Any) -> dict[str, Any]:
+    return {"topologyKey": key, "labelSelector": {"matchLabels": {"k": "x"}}, **fields}
+
+
+@pytest.mark.parametrize(
+    ("others", "sentence"),
+    [
+        pytest.param([], None, id="no partner"),
+        pytest.param([_pod("q", "a")], "with pod n/q on node a", id="on the same node"),
+        pytest.param([_pod("q", "b")], "with pod n/q in zone=east", id="in the same domain"),
+        pytest.param([_pod("q", "b"), _pod("r", "a")], "with pod n/r on node a", id="the node before the domain"),
+        pytest.param([_pod("q", "c")], None, id="in another domain"),
+        pytest.param([_pod("q", "d")], None, id="on a node without the label"),
+        pytest.param([_pod("q", "a", namespace="m")], None, id="in another namespace"),
+        pytest.param([_pod("q", "a", k="y")], None, id="of other labels"),
+    ],
+)
+def test_first_partner_of_a_pod_is_named_with_its_place(others: list[Pod], sentence: str | None) -> None:
+    conflict = _found(_pod("p", "a", _term(), k="z"), others)
+
+    assert conflict == (None if sentence is None else f"violates required anti-affinity {sentence}")
+
+
+@pytest.mark.parametrize(
+    ("namespaces", "others", "sentence"),
+    [
+        pytest.param(
+            ["n", "m"], [_pod("q", "a"), _pod("r", "b", namespace="m")], "m/r in zone=east", id="another first"
+        ),
+        pytest.param(
+            ["n", "m"], [_pod("q", "b"), _pod("r", "a", namespace="m")], "m/r on node a", id="near in the first"
+        ),
+    ],
+)
+def test_first_namespace_with_a_partner_decides(namespaces: list[str], others: list[Pod], sentence: str) -> None:
+    """Namespaces come in the order of their names, m before n."""
+    assert (_found(_pod("p", "a", _term(namespaces=namespaces), k="z"), others) or "").endswith(sentence)
+
+
+@pytest.mark.parametrize(
+    ("other", "spared", "spared_upstream"),
+    [
+        pytest.param(_pod("p", "a", namespace="m"), False, True, id="a namesake in another namespace"),
+        pytest.param(_pod("q", "a", namespace="m"), False, False, id="another pod"),
+    ],
+)
+def test_namesakes_are_spared_upstream(other: Pod, spared: bool, spared_upstream: bool) -> None:
+    pod = _pod("p", "a", _term(namespaces=["m", "n"]), k="z")
+
+    assert [(_found(pod, [other], spares=spares) is None) for spares in (False, True)] == [spared, spared_upstream]
+
+
+def test_replacement_conflicts_with_pods_beside_the_one_that_left() -> None:
+    pod, partner = _pod("p", "a", _term()), _pod("q", "b")
+    conflicts = AntiAffinityConflicts(NODES, {"a": [pod], "b": [partner]}, spares_namesakes=False)
+
+    def found(node: str, left: Pod) -> str | None:
+        conflict = conflicts.find_moved(_pod("p+", node, _term()), left)
+        return None if conflict is None else conflict.partner
+
+    assert [found(node, pod) for node in "abc"] == ["n/q", "n/q", None]
+    assert found("a", partner) == "n/p"
+    assert conflicts.find_moved(_pod("plain", "a"), pod) is None
+
+
+def _found(pod: Pod, others: list[Pod], *, spares: bool = False) -> str | None:
+    pods = [pod, *others]
+    listed = {node.name: [each for each in pods if each.node_name == node.name] for node in NODES}
+    conflict = AntiAffinityConflicts(NODES, listed, spares_namesakes=spares).find(pod)
+    return None if conflict is None else conflict.sentence
