@@ -8,10 +8,13 @@ import pytest
 
 from descheduler.eviction.placement_verification.landing_book import LandingBook
 from descheduler.eviction.placement_verification.scheduling_settings import SchedulingSettings
+from descheduler.eviction.placement_verification.together import judge_together
 from descheduler.model.groups.workloads import Workload
+from descheduler.model.held_room import HeldRooms
 from descheduler.model.kube_version import KubeVersion
 from descheduler.model.pod import Pod
 from descheduler.placement.landings.landing import LandingVerdict
+from descheduler.plan.moves import identity_of
 from tests.builders import make_node, make_pod, make_snapshot
 
 SETTINGS = SchedulingSettings(version=KubeVersion())
@@ -203,3 +206,64 @@ def test_work_on_landings_is_counted() -> None:
     book.consider_together([one, two], SETTINGS)
 
     assert (once, book.num_judged) == (1, 3)
+
+
+@pytest.mark.parametrize(
+    ("booked", "most", "is_judged"), [(0, 5, False), (1, 1, True), (2, 1, False), (2, 2, True), (1, 0, False)]
+)
+def test_moves_are_judged_together_up_to_a_number(booked: int, most: int, is_judged: bool) -> None:
+    pods = sized(one="1", two="1")
+    book = book_of(pods, "4")
+    for pod in pods[:booked]:
+        book.book(pod, SETTINGS)
+
+    assert (judge_together(book, most) is not None) is is_judged
+
+
+def test_moves_that_nobody_verifies_are_not_judged_together() -> None:
+    (pod,) = sized(one="1")
+    book = book_of([pod], "4", scheduling=(("p", None),))
+    book.book(pod, None)
+
+    assert judge_together(book, 5) is None
+
+
+def test_moves_whose_room_is_held_are_not_judged_together() -> None:
+    (pod,) = sized(one="1")
+    book = book_of([pod], "4", "4")
+    book.book(pod, SETTINGS, held=HeldRooms("n1"))
+
+    assert book.holds_room
+    assert judge_together(book, 5) is None
+
+
+@pytest.mark.parametrize(
+    ("waves", "verdict"),
+    [
+        pytest.param({}, LandingVerdict.LANDS_IF, id="at once the small one may take the large room"),
+        pytest.param({"one": 1, "two": 2}, LandingVerdict.LANDS, id="in waves the large one has it"),
+    ],
+)
+def test_what_leaves_in_waves_is_judged_wave_by_wave(waves: dict[str, int], verdict: LandingVerdict) -> None:
+    pods = sized(one="3", two="1")
+    book = book_of(pods, "1", "3")
+    for pod in pods:
+        book.book(pod, SETTINGS)
+
+    joint = judge_together(book, 5, {identity_of(pod): waves[pod.name] for pod in pods} if waves else {})
+
+    assert joint is not None
+    assert (joint.verdict, len(joint.landings)) == (verdict, 2)
+
+
+def test_landing_of_each_move_is_that_of_its_own_scheduler() -> None:
+    pods = sized(one="1", two="1")
+    book = book_of(pods, "4", scheduling=(("p", SETTINGS), ("q", OLDER)))
+    book.book(pods[0], SETTINGS)
+    book.book(pods[1], OLDER)
+
+    joint = judge_together(book, 5)
+
+    assert joint is not None
+    assert [landing.node for landing in joint.landings] == ["n0", "n0"]
+    assert joint.verdict is LandingVerdict.LANDS
