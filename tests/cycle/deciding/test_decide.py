@@ -147,6 +147,9 @@ BOTH = {
 }
 
 
+SECOND = {**upstream("PodLifeTime")["profiles"][0], "name": "second"}
+
+
 @pytest.mark.parametrize(
     ("document", "error", "moves"),
     [
@@ -155,6 +158,12 @@ BOTH = {
             StrategyError("no metrics"),
             [("p", "on-a"), ("p", "on-b")],
             id="under a DeschedulerPolicy all others run",
+        ),
+        pytest.param(
+            {**upstream("RemoveFailedPods"), "profiles": [*upstream("RemoveFailedPods")["profiles"], SECOND]},
+            StrategyError("no metrics"),
+            [("second", "on-a"), ("second", "on-b")],
+            id="and the profiles after it",
         ),
         pytest.param(
             koordinator(BOTH, {}),
