@@ -20,7 +20,7 @@ from tests.living.faults import AnyFault, FaultyWay, Killed, Kind
 from tests.migration.roads.whole_runs import WAYS, policy_of, watch_of
 from tests.policy.builders import koordinator, upstream
 
-KOORD = {"scheduler": "koord-scheduler", "grace_seconds": 1}
+KOORD: dict[str, Any] = {"scheduler": "koord-scheduler", "grace_seconds": 1}
 BY_JOBS = WAYS["reservations"]
 DIRECTLY = WAYS["directly"]
 

@@ -53,7 +53,7 @@ def run_of(pods: list[Pod], rooms: tuple[float, ...], *, closed: bool = True, po
     ],
 )
 def test_pods_that_leave_together_have_to_land_so(
-    names: str, rooms: tuple[int, ...], args: dict[str, str], reason: Reason | None
+    names: str, rooms: tuple[int, ...], args: dict[str, Any], reason: Reason | None
 ) -> None:
     pods = {pod.name: pod for pod in sized(a=3, b=1)}
 
@@ -109,7 +109,7 @@ def test_disposable_pod_may_go_though_its_replacement_stays_pending(labels: dict
 
 @pytest.mark.parametrize(("setting", "granted"), [({}, False), ({"onUnknown": "allow"}, True)])
 def test_pod_whose_replacement_is_unknown_goes_where_the_policy_allows_it(
-    setting: dict[str, str], granted: bool
+    setting: dict[str, Any], granted: bool
 ) -> None:
     pod = make_pod("web", owners=["ReplicaSet/web"], cpu="1", scheduler="acme-scheduler")
 
