@@ -48,10 +48,8 @@ class Spot:
 def row(**facts: Any) -> PluginSpec[Any]:
     """The row of a package; facts are its fields."""
     points = facts.pop("extension_points", frozenset({"deschedule", "filter"}))
-    return PluginSpec(
-        **({"name": "Spot", "args_type": SpotArgs, "factory": Spot} | facts),
-        extension_points=points,
-    )
+    known: dict[str, Any] = {"name": "Spot", "args_type": SpotArgs, "factory": Spot}
+    return PluginSpec(**(known | facts), extension_points=points)
 
 
 def fail(*given: object) -> Any:

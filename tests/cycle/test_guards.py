@@ -81,15 +81,19 @@ def test_run_was_stopped_by_what_kept_it_from_an_eviction(
     assert find_guard(cast(HeldLease, lease), watch(**facts), outcomes, tripped) == cause
 
 
+BOTH = cast(Decisions, "first"), cast(Decisions, "second")
+"""They are handed on alone."""
+
+
 def test_decision_before_holds_where_the_time_ends_after_it() -> None:
     times = watch()
-    decided: list[Decisions] = [cast(Decisions, "first"), cast(Decisions, "second")]
+    decided = list(BOTH)
     decide = decide_in_time(lambda answers, moves: decided.pop(0), times)
 
     first = decide({}, ())
     times.request_stop(signal.SIGTERM)
 
-    assert (first, decide({}, ())) == ("first", "first")
+    assert [first, decide({}, ())] == [BOTH[0], BOTH[0]]
 
 
 def test_run_that_ends_before_its_first_decision_is_stopped() -> None:
@@ -100,7 +104,7 @@ def test_run_that_ends_before_its_first_decision_is_stopped() -> None:
 
 
 def test_each_round_decides_while_there_is_time() -> None:
-    decided: list[Decisions] = [cast(Decisions, "first"), cast(Decisions, "second")]
+    decided = list(BOTH)
     decide = decide_in_time(lambda answers, moves: decided.pop(0), watch())
 
-    assert [decide({}, ()), decide({}, ())] == ["first", "second"]
+    assert [decide({}, ()), decide({}, ())] == list(BOTH)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import textwrap
 
 from descheduler.cycle.plugins import REGISTRY
@@ -27,6 +28,16 @@ def koordinator(body: str = "") -> str:
 def with_args(plugin: str, args: str) -> str:
     """A DeschedulerPolicy that configures `plugin`, on line 6, with `args` in flow style, on line 7 from column 11."""
     return upstream(f"profiles:\n- name: p\n  pluginConfig:\n  - name: {plugin}\n    args: {args}\n")
+
+
+def planning(*configured: str, strategies: str = "RemoveDuplicates", enabled: str = "", native: bool = False) -> str:
+    """A policy whose planner repairs what `strategies` find, with empty arguments of the `configured` plugins."""
+    args = {"objectives": [{"repairViolations": {"strategies": [strategies]}}]}
+    config = [{"name": "MigrationPlanner", "args": args}, *({"name": name, "args": {}} for name in configured)]
+    names = ["MigrationPlanner", *([enabled] if enabled else [])]
+    plugins = {"balance": {"enabled": [{"name": name} for name in names] if native else names}}
+    profile = json.dumps({"name": "p", "pluginConfig": config, "plugins": plugins})
+    return (koordinator if native else upstream)(f"profiles: [{profile}]\n")
 
 
 def messages(text: str) -> list[str]:

@@ -34,7 +34,7 @@ OWN = {"RunStopped": RunStopped, "PluginFault": PluginFault, "WrongAnswer": Wron
 """What code of this program may raise, by name."""
 
 
-def module_of(code: str, name: str = "acme_plugins.spot", *, package: bool = False, **known: object) -> dict[str, Any]:
+def module_of(code: str, name: str = "acme_plugins.spot", *, package: bool = False, **known: Any) -> dict[str, Any]:
     """What `code` defines as the module `name`, which lies in SITE; before, it knows `known`."""
     file = f"{SITE}/{name.replace('.', '/')}{'/__init__' if package else ''}.py"
     names: dict[str, Any] = {"__name__": name, **OWN, **known}
@@ -42,7 +42,7 @@ def module_of(code: str, name: str = "acme_plugins.spot", *, package: bool = Fal
     return names
 
 
-def function_of(name: str, code: str, **known: object) -> Callable[[], object]:
+def function_of(name: str, code: str, **known: Any) -> Callable[[], object]:
     """A function on line 2 of the module `name`, which is `code`."""
     function: Callable[[], object] = module_of(f"def call():\n    {code}\n", name, **known)["call"]
     return function

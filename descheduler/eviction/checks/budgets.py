@@ -62,7 +62,7 @@ def _budget_refusal(
 
     `taken` is of the one budget. `is_counted_again` says that the disruption controller has seen it.
     """
-    if _needs_no_budget(pod) or not budgets:
+    if _needs_no_budget(pod):
         return None
     if len(budgets) > 1:
         return BudgetRefusal(

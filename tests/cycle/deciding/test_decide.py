@@ -15,6 +15,7 @@ from descheduler.cycle.plugins import REGISTRY
 from descheduler.eviction.background import EvictionAnswer
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
+from descheduler.model.shard import Shard
 from descheduler.model.verdict import Reason
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.moves import EarlierPlan, Move
@@ -146,6 +147,9 @@ BOTH = {
 }
 
 
+SECOND = {**upstream("PodLifeTime")["profiles"][0], "name": "second"}
+
+
 @pytest.mark.parametrize(
     ("document", "error", "moves"),
     [
@@ -154,6 +158,12 @@ BOTH = {
             StrategyError("no metrics"),
             [("p", "on-a"), ("p", "on-b")],
             id="under a DeschedulerPolicy all others run",
+        ),
+        pytest.param(
+            {**upstream("RemoveFailedPods"), "profiles": [*upstream("RemoveFailedPods")["profiles"], SECOND]},
+            StrategyError("no metrics"),
+            [("second", "on-a"), ("second", "on-b")],
+            id="and the profiles after it",
         ),
         pytest.param(
             koordinator(BOTH, {}),
@@ -356,3 +366,26 @@ def test_koordinators_own_way_asks_the_filter_in_place_of_the_pre_eviction_filte
 
     assert [move.pod.name for move in decisions.moves] == ([] if message else ["huge"])
     assert all(message in each.verdict.message for each in decisions.refusals)
+
+
+RACKS = [make_node(rack, labels={"rack": rack}) for rack in "abgh"]
+
+
+@pytest.mark.parametrize("balances", [False, True])
+def test_shard_has_its_own_nodes_and_those_of_all_where_a_plugin_counts_pods_over_all(balances: bool) -> None:
+    """Of four replicas on one of four nodes three leave; one that counted on its own two nodes would let two stay."""
+    shard = next(each for each in (Shard(0, 2, "rack"), Shard(1, 2, "rack")) if each.owns(RACKS[0]))
+    enabled = {"balance": ["RemoveDuplicates"]} if balances else {"deschedule": ["PodLifeTime"]}
+    document = upstream()
+    document["profiles"][0] |= {
+        "pluginConfig": [OLD, {"name": "RemoveDuplicates"}],
+        "plugins": {point: {"enabled": names} for point, names in enabled.items()},
+    }
+    pods = [make_pod(f"p{number}", node="a", age=1 if not balances else 3600) for number in range(4)]
+    snapshot = make_snapshot(RACKS, pods, shard=shard)
+
+    decisions = decide(load_policy(document, REGISTRY), snapshot, now=NOW)
+
+    (facts,) = decisions.facts.values()
+    assert len(decisions.moves) == (3 if balances else 0)
+    assert facts.why_nothing.endswith("" if balances else "; only this shard's 2 nodes are examined")

@@ -6,13 +6,30 @@ from typing import cast
 
 import pytest
 
-from descheduler.cycle.live.jobs import left_notes, num_unused, take_up_notes, taken_up, unused_notes, users_notes
+from descheduler.cycle.live.jobs import (
+    JobPlan,
+    left_notes,
+    num_unused,
+    plan_jobs,
+    take_up_notes,
+    taken_up,
+    unused_notes,
+    users_notes,
+)
+from descheduler.cycle.plugins import REGISTRY
+from descheduler.kube.discovery import discover
+from descheduler.kube.leases.settings import LeaseSettings
 from descheduler.migration.roads.adoption import Adopted
 from descheduler.migration.roads.users_jobs import UsersJobs
 from descheduler.model.koordinator.migration_job import MigrationJob
+from descheduler.model.shard import Shard
 from descheduler.plan.outcome import Outcome, OutcomeCode, OutcomeKind
+from descheduler.policy.load import load_policy
 from descheduler.report.outcome.status_document import NOTHING_TAKEN_UP, TakenUp
+from descheduler.transport.errors import ExchangeError
+from tests.living.builders import living_cluster, priority_class
 from tests.migration.stand_ins import make_eviction
+from tests.policy.builders import koordinator
 
 JOB = cast(MigrationJob, None)
 """Jobs are only counted."""
@@ -138,3 +155,76 @@ def test_reservations_that_were_not_used_are_counted_and_told() -> None:
     assert num_unused([used, unused, unused]) == 2
     assert unused_notes(0) == ()
     assert unused_notes(2)[0].startswith("Replacement pods did not use 2 Reservations on their nodes: ")
+
+
+def planned(args: str, *, name: str = "d", has_koordinator: bool = True) -> JobPlan:
+    """Which profiles use jobs under a Lease of this name, in a cluster with the PriorityClass of placeholders."""
+    cluster = living_cluster(
+        1, (), [priority_class("descheduler-placeholder", -1)], settle_seconds=0, has_koordinator=has_koordinator
+    )
+    policy = load_policy(
+        koordinator(f"profiles: [{{name: p, pluginConfig: [{{name: MigrationController, args: {{{args}}}}}]}}]\n"),
+        REGISTRY,
+    )
+    client = cluster.client()
+    return plan_jobs(policy, client, discover(client), LeaseSettings("kube-system", name))
+
+
+@pytest.mark.parametrize(
+    ("args", "has_koordinator", "uses_jobs", "in_objects"),
+    [
+        pytest.param("reservationProvider: koordinator", True, True, True, id="Reservations"),
+        pytest.param("reservationProvider: placeholder", True, True, True, id="placeholders"),
+        pytest.param("reservationProvider: placeholder", False, True, False, id="placeholders without Koordinator"),
+        pytest.param("reservationProvider: none", False, False, False, id="no room, and no jobs"),
+        pytest.param("reservationProvider: koordinator, dryRun: true", True, False, True, id="a dry profile"),
+    ],
+)
+def test_profiles_use_jobs_where_these_can_be_kept(
+    args: str, has_koordinator: bool, uses_jobs: bool, in_objects: bool
+) -> None:
+    found = planned(args, has_koordinator=has_koordinator)
+
+    assert set(found.profiles) == ({"p"} if uses_jobs else set())
+    assert (found.storage.in_objects, len(found.notes)) == (in_objects, 1)
+
+
+def test_reservations_that_the_cluster_does_not_have_are_an_error() -> None:
+    with pytest.raises(ExchangeError):
+        planned("reservationProvider: koordinator", has_koordinator=False)
+
+
+def test_placeholders_need_their_priority_class() -> None:
+    policy = load_policy(
+        koordinator(
+            "profiles: [{name: p, pluginConfig: "
+            "[{name: MigrationController, args: {reservationProvider: placeholder}}]}]\n"
+        ),
+        REGISTRY,
+    )
+    client = living_cluster(1, settle_seconds=0).client()
+
+    with pytest.raises(ExchangeError, match="descheduler-placeholder"):
+        plan_jobs(policy, client, discover(client), LeaseSettings("kube-system", "d"))
+
+
+@pytest.mark.parametrize(("length", "is_whole"), [(51, True), (52, False), (200, False)])
+def test_owner_of_jobs_is_named_as_far_as_a_label_goes(length: int, is_whole: bool) -> None:
+    """With the namespace and the dot between, 51 letters make 63 characters."""
+    name = "d" * length
+
+    owner = planned("reservationProvider: koordinator", name=name).storage.owner
+
+    assert (owner == f"{name}.kube-system") is is_whole
+    assert len(owner) <= 63
+    assert owner != planned("reservationProvider: koordinator", name=f"{name}e").storage.owner
+
+
+def test_jobs_of_a_policy_without_a_lease_are_named_after_its_profiles() -> None:
+    policy = load_policy(koordinator("profiles: [{name: p}]\n"), REGISTRY)
+    client = living_cluster(1, settle_seconds=0).client()
+
+    storages = [plan_jobs(policy, client, discover(client), None, shard).storage for shard in (Shard(), Shard(1, 2))]
+
+    assert [storage.owner.partition(".")[0] for storage in storages] == ["descheduler-p", "descheduler-p-shard-1"]
+    assert [storage.is_first_shard for storage in storages] == [True, False]

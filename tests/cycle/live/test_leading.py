@@ -14,6 +14,7 @@ from descheduler.cycle.live import leading
 from descheduler.cycle.live.leading import Leader, leadership
 from descheduler.cycle.options import ConnectionOptions
 from descheduler.cycle.plugins import REGISTRY
+from descheduler.kube.client import KubeClient
 from descheduler.kube.leases.store import micro_time
 from descheduler.migration.lease_settings import LeaseOptions
 from descheduler.policy.load import load_policy
@@ -22,16 +23,27 @@ from tests.cycle.live.runs import taint_policy
 from tests.living.builders import living_cluster
 from tests.living.cluster import LivingCluster
 from tests.migration.roads.whole_runs import watch_of
+from tests.policy.builders import koordinator
 
 OPTIONS = LeaseOptions(name="d", namespace="kube-system", duration_seconds=60)
 LEASES = "leases.coordination.k8s.io"
+
+
+KUBECONFIGS: list[str | None] = []
+"""Those by which a process has connected."""
 
 
 @pytest.fixture
 def cluster(monkeypatch: pytest.MonkeyPatch) -> LivingCluster:
     """A cluster that the process connects to."""
     found = living_cluster()
-    monkeypatch.setattr(leading, "connect", lambda *options, **more: found.client())
+    KUBECONFIGS.clear()
+
+    def connect(kubeconfig: str | None, *options: object, **more: object) -> KubeClient:
+        KUBECONFIGS.append(kubeconfig)
+        return found.client()
+
+    monkeypatch.setattr(leading, "connect", connect)
     return found
 
 
@@ -102,6 +114,19 @@ def test_process_that_is_told_to_stop_waits_no_longer(cluster: LivingCluster) ->
     with pytest.raises(RunStopped), lead(cluster, watch=watch):
         raise AssertionError("it leads")
     assert holder(cluster) == "other"
+
+
+@pytest.mark.parametrize(
+    ("asked", "of_policy", "used"),
+    [("mine", "theirs", "mine"), (None, "theirs", "theirs"), ("mine", "", "mine"), (None, "", None)],
+)
+def test_kubeconfig_is_the_caller_s_else_the_policy_s(
+    cluster: LivingCluster, asked: str | None, of_policy: str, used: str | None
+) -> None:
+    policy = load_policy(koordinator(f"clientConnection: {{kubeconfig: '{of_policy}'}}\n"), REGISTRY)
+
+    with leadership(policy, ConnectionOptions(kubeconfig=asked), OPTIONS, watch_of(cluster)):
+        assert [used] == KUBECONFIGS
 
 
 class Lease:

@@ -20,7 +20,7 @@ from tests.living.faults import AnyFault, FaultyWay, Killed, Kind
 from tests.migration.roads.whole_runs import WAYS, policy_of, watch_of
 from tests.policy.builders import koordinator, upstream
 
-KOORD = {"scheduler": "koord-scheduler", "grace_seconds": 1}
+KOORD: dict[str, Any] = {"scheduler": "koord-scheduler", "grace_seconds": 1}
 BY_JOBS = WAYS["reservations"]
 DIRECTLY = WAYS["directly"]
 
@@ -304,15 +304,22 @@ def test_guard_stops_a_run_and_is_named() -> None:
     assert "NotReady" in result.guard
 
 
-def test_events_that_cannot_be_written_are_told() -> None:
+@pytest.mark.parametrize("num_missing", [1, 2])
+def test_events_that_cannot_be_written_are_counted(num_missing: int) -> None:
     cluster = crowded("web")
+    met: list[int] = []
 
     def choose(call: Call) -> AnyFault | None:
-        return Kind.NO_CONNECTION if call.request.path.endswith("/events") else None
+        if not call.request.path.endswith("/events") or len(met) == num_missing:
+            return None
+        met.append(call.number)
+        return Kind.NO_CONNECTION
 
     result = run(cluster, passage=FaultyWay(cluster.api, choose))
 
-    assert [note for note in result.decisions.notes if note.startswith("2 of 2 events could not be written: ")]
+    (note,) = [note for note in result.decisions.notes if "events" in note]
+    assert note.startswith(f"{num_missing} of 2 events could not be written: ")
+    assert "no connection" in note
 
 
 def test_budget_keeps_a_pod_of_a_run() -> None:

@@ -119,3 +119,24 @@ def test_failed_precondition_has_charged_the_budget() -> None:
     ]
 
     assert verdicts == ["", "DisruptionBudget"]
+
+
+@pytest.mark.parametrize(("unconfirmed", "is_refused"), [(2000, False), (2001, True)])
+def test_api_waits_where_too_many_evictions_are_not_confirmed(unconfirmed: int, is_refused: bool) -> None:
+    ledger = ledger_of(make_budget("b", APP, disruptions_allowed=5, num_disrupted=unconfirmed))
+
+    verdict = ledger.verdict(make_covered())
+
+    assert (verdict.api_refusal is not None and verdict.api_refusal.code == 403) is is_refused
+    assert ("has more than 2,000 evictions" in verdict.message) is is_refused
+
+
+def test_evictions_of_the_run_are_not_confirmed_either() -> None:
+    ledger = ledger_of(make_budget("b", APP, disruptions_allowed=5, num_disrupted=1999))
+
+    answers = []
+    for name in ("p", "q", "r"):
+        answers.append(ledger.verdict(make_covered(name)).is_accepted)
+        ledger.charge(make_covered(name))
+
+    assert answers == [True, True, False]

@@ -165,12 +165,12 @@ def test_share_is_given_back_with_the_grant() -> None:
 
 
 def test_pods_of_earlier_rounds_count_against_the_share_of_what_was_there_before() -> None:
-    check = budget_check(SHARDS[0], PODS, 4)
+    check = budget_check(SHARDS[0], PODS, 6)
 
-    check.adopt([Move(PODS[0], "p", "q")])
+    check.adopt([Move(pod, "p", "q") for pod in PODS[4:]])
 
-    assert left(check) == [3, 1]
-    assert granted(check, PODS[1:]) == 1
+    assert left(check) == [4, 1]
+    assert granted(check, PODS[:4]) == 1
 
 
 def test_pods_without_the_budget_take_nothing_of_it() -> None:

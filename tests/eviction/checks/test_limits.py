@@ -115,7 +115,7 @@ def test_evictions_count_once_whoever_carries_them_out(
 def test_limits_of_a_policy_are_of_the_pods_that_there_are() -> None:
     snapshot = make_snapshot([make_node("a")], [make_pod(f"p{number}") for number in range(20)])
 
-    def limits(**top: object) -> RunLimits:
+    def limits(**top: Any) -> RunLimits:
         return limits_of(load_policy(pod_life_time_policy(**top), REGISTRY), snapshot)
 
     assert limits() == RunLimits()

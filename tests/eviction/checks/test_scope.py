@@ -9,8 +9,9 @@ import pytest
 from descheduler.cycle.deciding.decide import decide
 from descheduler.cycle.deciding.round import RunSetting
 from descheduler.cycle.plugins import REGISTRY
-from descheduler.eviction.checks.scope import EVERYWHERE, Scope
+from descheduler.eviction.checks.scope import EVERYWHERE, Scope, ScopeCheck
 from descheduler.model.selection.labels import parse_selector
+from descheduler.plan.bundles import Bundle, Candidate
 from descheduler.plan.decisions import Decisions
 from descheduler.policy.load import load_policy
 from tests.builders import NOW, make_node, make_pod, make_snapshot
@@ -103,3 +104,30 @@ def test_scope_that_holds_no_pod_is_said() -> None:
 @pytest.mark.parametrize("pods", [pytest.param(["shop", "blog"], id="one of them"), pytest.param([], id="no pods")])
 def test_nothing_is_said_of_a_scope_with_pods_nor_of_a_cluster_without(pods: list[str]) -> None:
     assert decide_old(*pods, scope=Scope(SHOP)).notes == ()
+
+
+@pytest.mark.parametrize(
+    ("scope", "namespace", "app", "is_accepted"),
+    [
+        (EVERYWHERE, "shop", "web", True),
+        (Scope(SHOP), "shop", "db", True),
+        (Scope(SHOP), "blog", "web", False),
+        (Scope(selector=WEB), "blog", "web", True),
+        (Scope(selector=WEB), "shop", "db", False),
+        (Scope(SHOP, WEB), "shop", "web", True),
+        (Scope(SHOP, WEB), "blog", "web", False),
+        (Scope(SHOP, WEB), "shop", "db", False),
+    ],
+)
+def test_pod_is_in_scope_by_namespace_and_labels(scope: Scope, namespace: str, app: str, is_accepted: bool) -> None:
+    pod = make_pod("p", namespace=namespace, labels={"app": app})
+
+    verdict = ScopeCheck(scope).verdict(Bundle("p", "q", (Candidate(pod),)))
+
+    assert verdict.is_accepted is is_accepted
+    assert bool(scope.note_on(make_snapshot(pods=[pod]))) is not is_accepted
+    assert (
+        scope.note_on(make_snapshot())
+        == scope.note_on(make_snapshot(pods=[pod, make_pod("q", namespace="shop", labels={"app": "web"})]))
+        == ()
+    )

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from descheduler.cycle.deciding.decide import decide
 from descheduler.cycle.plugins import REGISTRY
+from descheduler.eviction.migration_controller.migration_controller import MigrationGate
 from descheduler.model.groups.workloads import Workload
 from descheduler.model.pod import Pod
+from descheduler.model.verdict import Reason
+from descheduler.plan.bundles import Bundle, Candidate
 from descheduler.plan.decisions import Decisions
+from descheduler.plan.moves import Move
 from descheduler.policy.load import load_policy
 from tests.builders import NOW, make_node, make_pod, make_snapshot
+from tests.eviction.migration_controller.koordinator_clusters import make_cluster, make_workload
+from tests.policy.builders import koordinator
 
 LABEL = "koordinator.sh/evict-policy"
 TAINT = "maintenance:NoSchedule"
@@ -117,3 +124,64 @@ DELETING = {
         }
     ],
 }
+
+
+def gate_of(*args: str, pods: Sequence[Pod]) -> MigrationGate:
+    """The gate of a profile for each of these arguments of MigrationController, and of one without it."""
+    profiles = "".join(
+        f"- {{name: p{number}, pluginConfig: [{{name: MigrationController, args: {{{each}}}}}]}}\n"
+        for number, each in enumerate(args)
+    )
+    plain = "- name: plain\n  plugins:\n    evict: {enabled: [{name: DefaultEvictor}], disabled: [{name: '*'}]}\n"
+    policy = load_policy(koordinator(f"profiles:\n{profiles}{plain}"), REGISTRY)
+    return MigrationGate(policy.profiles, make_cluster(pods, [make_workload(10), make_workload(10, name="api")]))
+
+
+def asked(gate: MigrationGate, *pods: Pod, profile: int = 0) -> Reason | None:
+    return gate.verdict(Bundle("p0", "q", tuple(map(Candidate, pods)), profile)).reason
+
+
+WEB = [make_koord_pod(f"web-{number}", "web") for number in range(3)]
+API = [make_koord_pod(f"api-{number}", "api") for number in range(3)]
+
+
+def test_limits_of_a_profile_hold_for_its_own_requests() -> None:
+    gate = gate_of("maxMigratingPerNode: 5", pods=[*WEB, *API])
+
+    gate.charge(Bundle("p0", "q", (Candidate(WEB[0]),)))
+
+    assert asked(gate, WEB[1]) is Reason.MIGRATING_LIMIT
+    assert asked(gate, API[0]) is None
+    assert asked(gate, WEB[1], profile=1) is None
+
+
+def test_pods_of_a_bundle_count_against_the_limits_one_after_the_other() -> None:
+    gate = gate_of("maxMigratingPerNode: 1", pods=[*WEB, *API])
+
+    assert asked(gate, WEB[0]) is None
+    assert asked(gate, WEB[0], API[0]) is Reason.MIGRATING_LIMIT
+    assert asked(gate, WEB[0], API[0], profile=1) is None
+    assert asked(gate, WEB[0]) is None
+
+
+def test_what_earlier_rounds_have_started_counts_for_its_profile() -> None:
+    gate = gate_of("maxMigratingPerNode: 5", "maxMigratingPerNode: 5", pods=[*WEB, *API])
+
+    gate.adopt([Move(WEB[0], "p0", "q")])
+
+    assert [asked(gate, WEB[1], profile=profile) for profile in (0, 1, 2)] == [Reason.MIGRATING_LIMIT, None, None]
+
+
+def test_what_is_left_is_that_of_all_limits_of_a_profile() -> None:
+    gate = gate_of("maxMigratingPerNode: 5, maxMigratingGlobally: 7", pods=[*WEB, *API])
+
+    found = [(each, each.key_of(WEB[0])) for each in gate.allowances(0)]
+
+    assert {each.name_of(key): each.left(key) for each, key in found if key is not None} == {
+        "maxMigratingGlobally (7)": 7,
+        "maxMigratingPerNode (5)": 5,
+        "maxMigratingPerWorkload (default)": 2,
+        "maxUnavailablePerWorkload (default)": 2,
+        "objectLimiters.workload.burst (1)": 1,
+    }
+    assert gate.allowances(1) == ()

@@ -110,6 +110,8 @@ def test_announced_example_loads() -> None:
         pytest.param("AB", "C", "A", "BC", id="a disabled default goes"),
         pytest.param("AB", "C", "*", "C", id="a star disables every default"),
         pytest.param("AB", "CB", "", "ABC", id="an enabled default keeps its place"),
+        pytest.param("AB", "BC", "", "ABC", id="wherever it is enabled"),
+        pytest.param("AB", "BCB", "", "ABBC", id="of one enabled twice the last entry goes"),
         pytest.param("AB", "CA", "A", "BCA", id="a default disabled and enabled moves to its new place"),
         pytest.param("AB", "CAB", "*", "CAB", id="with a star the order is the user's"),
         pytest.param("AB", "CC", "", "ABCC", id="a plugin enabled twice is there twice"),
