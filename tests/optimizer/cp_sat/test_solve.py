@@ -65,7 +65,7 @@ def crowded_problem(kind: type[Rule], seed: int) -> Problem:
         made: dict[type[Rule], Rule] = {
             AtMost: AtMost(group, domain, rng.integers(1, 3, 2)),
             MaxSkew: dataclasses.replace(skew, others=rng.integers(0, 2, (2, 3)) if rng.random() < 0.5 else None),
-            MinDomains: MinDomains(group, domain, rng.integers(2, 4, 2)),
+            MinDomains: MinDomains(group, domain, np.array([2, 1])),
             Together: Together(group, domain, np.array([[0, 1], [1, 0]])[: int(rng.integers(1, 3))]),
             MoveLimit: MoveLimit(group, rng.integers(0, 3, 2)),
         }
