@@ -168,7 +168,8 @@ def refusing(*names: str, alone: bool, proven: bool = True) -> Any:
         ),
         pytest.param(
             refusing("q", alone=False, proven=False),
-            "pod default/q cannot be evicted after other pods of the node, in any order that was tried: no node has room",
+            "pod default/q cannot be evicted after other pods of the node, in any order that was tried: no node has"
+            " room",
             id="in some orders",
         ),
     ],
