@@ -44,7 +44,7 @@ def leaving(
 def order(found: LeavingTogether) -> list[str]:
     """The pods in the order in which they leave."""
     assert found.group is not None
-    assert [each.name for each in found.group.pods] == [each.pod.name for each in found.group.leaving]
+    assert {each.name for each in found.group.pods} == {each.pod.name for each in found.group.leaving}
     return [each.pod.name for each in found.group.leaving]
 
 
@@ -56,14 +56,16 @@ def test_pods_leave_in_the_given_order_where_that_is_granted() -> None:
 
 
 def test_the_largest_leave_first_where_the_small_ones_would_take_their_room() -> None:
-    """The scheduler prefers the emptier node, on which the pod of 2 leaves too little for the one of 5.
+    """The scheduler prefers the emptier node, on which the pod of 1 leaves too little for the one of 4.
 
     What others might do to their replacements is no matter here.
     """
     policy = verified({"objectives": [{"drainNodes": {"nodes": ["a"]}}]}, packs=False)
     policy["profiles"][0]["pluginConfig"][2]["args"] = {"onConditional": "allow"}
 
-    assert order(leaving([pod("p", "2"), pod("q", "5")], policy=policy)) == ["q", "p"]
+    found = leaving([pod("p", "1"), pod("q", "2"), pod("r", "4")], sizes=[4, 3], names="pqr", policy=policy)
+
+    assert order(found) == ["r", "q", "p"]
 
 
 def test_pods_stay_that_find_no_room_in_any_order() -> None:
