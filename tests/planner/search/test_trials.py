@@ -160,13 +160,8 @@ def test_pods_of_a_node_leave_as_a_bundle_or_not_at_all_and_companions_are_told(
 
 def test_zones_are_asked_for_one_after_the_other_each_with_what_is_refused_in_it() -> None:
     zone = "topology.kubernetes.io/zone"
-    nodes = [
-        *(
-            make_node(name, cpu="10", labels={zone: each}, unschedulable=True)
-            for name, each in zip("ab", "xy", strict=True)
-        ),
-        *(make_node(name, cpu="10", labels={zone: each}) for name, each in zip("cd", "xy", strict=True)),
-    ]
+    zones = {"a": "x", "b": "y", "c": "x", "d": "y"}
+    nodes = [make_node(name, cpu="10", labels={zone: each}, unschedulable=name in "ab") for name, each in zones.items()]
     args = {"nodes": ["a", "b"], "zonesInTurn": True}
     asked = objective_over("drainNodes", nodes, [pod("p", "2"), pod("q", "2", "b")], args=args)
 
