@@ -159,3 +159,17 @@ def test_of_many_budgets_those_are_named_that_keep_most(number: int, names: list
 
     assert found is not None
     assert (list(found.names), found.most_of_run) == (names, None)
+
+
+def test_neither_limits_nor_nodes_without_a_name_are_named() -> None:
+    """Both keep three pods of the first node from leaving at once."""
+    nameless = problem(limit(2, 0, 0, 0, 0, name=""), limit(0, -1, -1, -1, 0, name="other"))
+    named = problem(limit(2, 0, 0, 0, 0, name="budget x"))
+
+    without_name = stopping_limits(nameless, 2, lambda other: (1, 3), ["a", "b"])
+    without_node = stopping_limits(named, 2, lambda other: (1, 3), ["", "b"])
+
+    assert without_name is not None
+    assert without_node is not None
+    assert without_name.too_many == "node b has 1 pod that other counts together: 0 may leave in a run"
+    assert without_node.too_many == ""
