@@ -40,7 +40,8 @@ def test_a_gap_is_a_share_of_the_bound_of_the_last_figure(
 ) -> None:
     found = solution(value, bound)
 
-    assert (found.is_optimal, found.gap) == (is_optimal, pytest.approx(gap))
+    assert found.is_optimal is is_optimal
+    assert found.gap == pytest.approx(gap)
 
 
 def test_moves_are_those_of_all_waves_in_order() -> None:

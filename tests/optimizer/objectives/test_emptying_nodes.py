@@ -234,7 +234,7 @@ def test_arrays_of_other_shapes_are_named() -> None:
         ({"receives": np.ones(2, bool)}, r"receives: shape \(2,\)"),
     ):
         with pytest.raises(ValueError, match=fault):
-            ConsolidateNodes(**facts).prepare(problem)  # type: ignore[arg-type]
+            ConsolidateNodes(**facts).prepare(problem)
 
 
 @pytest.mark.parametrize(

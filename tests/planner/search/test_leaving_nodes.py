@@ -116,7 +116,7 @@ def test_chosen_nodes_have_room_one_after_the_other() -> None:
 
 def test_another_node_is_chosen_where_the_first_leaves_no_room_for_the_next() -> None:
     """Equally large pods: the one may be on node b alone."""
-    nodes_of = {"node_selector": {"kubernetes.io/hostname": "b"}}
+    nodes_of: dict[str, Any] = {"node_selector": {"kubernetes.io/hostname": "b"}}
 
     found = leaving([pod("p", "4"), pod("q", "4", **nodes_of)], sizes=[4, 4], chooses=True)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -74,7 +75,7 @@ def test_limits_of_some_pods_and_such_without_a_name_are_never_used_up() -> None
     assert used_up(stays, 3) == "total (9)"
 
 
-def stopped(*rules: MoveLimit, known: dict[tuple[int, ...], tuple[int, int]], figure: int = 2) -> StoppingLimits | None:
+def stopped(*rules: MoveLimit, known: Mapping[Any, tuple[int, int]], figure: int = 2) -> StoppingLimits | None:
     """Where it is `known` what is possible by limits."""
     return stopping_limits(problem(*rules), figure, lambda found: known[tuple(lifted(found))])
 
