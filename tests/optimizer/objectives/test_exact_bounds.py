@@ -13,6 +13,7 @@ from descheduler.optimizer import (
     AtMost,
     BalanceUtilization,
     ConsolidateNodes,
+    Limits,
     MakeRoom,
     MaxSkew,
     MoveLimit,
@@ -20,7 +21,9 @@ from descheduler.optimizer import (
     ReduceCost,
     make_problem,
 )
+from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.arrays import Bools, Ints
+from descheduler.optimizer.limits import Budget
 from descheduler.optimizer.objective import Objective
 from descheduler.optimizer.rules import Rule
 
@@ -188,3 +191,27 @@ def test_no_assignment_is_better_than_the_bound_which_is_mostly_near(
         assert bound <= best, seed
         found += bound[0] >= best[0] - spare
     assert found >= num_near
+
+
+@pytest.mark.parametrize(
+    ("make", "num_best"),
+    [
+        pytest.param(_balance, 30, id="balance"),
+        pytest.param(_consolidate, 28, id="consolidate"),
+        pytest.param(_make_room, 26, id="make room"),
+    ],
+)
+def test_first_plans_are_mostly_the_best(make: Callable[[int], tuple[Problem, Objective, Any]], num_best: int) -> None:
+    """Of 32 clusters in so many at least, for consolidation after other drains were tried for a while."""
+    found = 0
+    for seed in range(32):
+        problem, objective, best = make(seed)
+        goal, placement, rng = objective.prepare(problem), Arrangement(problem), np.random.default_rng(seed)
+
+        goal.first_plan(placement, rng, Budget(Limits(work=1.0)))
+        goal.vary(placement, rng, Budget(Limits(work=0.01)))
+
+        goal.tidy(placement)
+        assert goal.value(placement.at) >= best
+        found += goal.value(placement.at) == best
+    assert found >= num_best
