@@ -249,7 +249,7 @@ class Planning:
         beside = [*self._beside(num_evictions, is_proven=is_proven)] if after else []
         beside += [f"node {each.node} cannot be drained: {each.cause}" for each in blocked]
         if blocked and after > len(blocked):
-            beside.append(f"{after - len(blocked):,} more nodes cannot be drained")
+            beside.append(f"{counted(after - len(blocked), 'more node')} cannot be drained")
         beside += self._objective.remarks(self._against)
         sentence = "; ".join(filter(None, (sentence, waves, self._before_text, *beside)))
         return Goal(

@@ -170,7 +170,7 @@ def test_pods_are_spread_as_evenly_as_they_have_to_be(rule: MaxSkew, at: list[in
 def test_pods_are_kept_in_their_zones_where_none_may_be_the_first_to_leave(
     at: list[int], skew: int, facts: dict[str, Any], stay: bool
 ) -> None:
-    arrays = {key: np.array(value) for key, value in facts.items()}
+    arrays: dict[str, Any] = {key: np.array(value) for key, value in facts.items()}
     rule = MaxSkew(group(*[0] * len(at)), ZONE, group(skew), np.ones((1, 2), bool), **arrays)
     problem = make_problem([[1]] * len(at), [[9]] * 4, at, rules=[rule], allowed=[[True, True, True, False]])
 
@@ -181,7 +181,9 @@ def test_pods_are_kept_in_their_zones_where_none_may_be_the_first_to_leave(
 
 
 def test_a_node_of_no_zone_that_is_open_lets_pods_leave() -> None:
-    problem = make_problem([[1]] * 2, [[9]] * 4, [0, 2], rules=[MaxSkew(group(0, 0), ZONE, group(1), np.ones((1, 2), bool))])
+    problem = make_problem(
+        [[1]] * 2, [[9]] * 4, [0, 2], rules=[MaxSkew(group(0, 0), ZONE, group(1), np.ones((1, 2), bool))]
+    )
 
     assert with_kept_domains(problem) is problem
     assert with_kept_domains(make_problem([[1]], [[9]], [0])).rules == ()

@@ -158,7 +158,7 @@ def _keeps(rule: Rule, before: Ints, after: Ints) -> bool:
 def _counts(rule: AtMost | MaxSkew | MinDomains | Together, at: Ints) -> dict[tuple[int, int], int]:
     found: dict[tuple[int, int], int] = {}
     for pod, node in enumerate(at.tolist()):
-        if node >= 0 and rule.group[pod] >= 0:
+        if node >= 0 and rule.group[pod] >= 0 and rule.domain[node] >= 0:
             key = int(rule.group[pod]), int(rule.domain[node])
             found[key] = found.get(key, 0) + 1
     return found

@@ -192,3 +192,18 @@ def test_a_pod_group_that_exists_stays_as_it_is() -> None:
     (found,) = after.other_pod_groups
     assert isinstance(found, VolcanoPodGroup)
     assert (found.min_member, found.phase) == (2, "Inqueue")
+
+
+def test_the_pod_group_of_a_pod_is_that_of_what_controls_it_or_of_the_pod_alone() -> None:
+    """References that are none, or of another owner, are passed over."""
+    pod = pod_object("web", scheduler="volcano")
+    for owners, uid in (
+        (["x", {"uid": "other"}, {"uid": "u", "controller": True}], "u"),
+        ([{"uid": "other", "controller": False}], "wanted-default-web"),
+        ("x", "wanted-default-web"),
+    ):
+        pod["metadata"]["ownerReferences"] = owners
+
+        (found,) = objects_beside([pod])
+
+        assert found["metadata"]["name"] == f"podgroup-{uid}"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from descheduler.optimizer.arrangement import Arrangement
-from descheduler.optimizer.arrays import PENDING, Floats, Ints
+from descheduler.optimizer.arrays import Floats, Ints
 from descheduler.optimizer.limits import Budget, Limits
 from descheduler.optimizer.local_search import climb_best_first
 from descheduler.optimizer.objective import Model, Neighbourhood, PreparedObjective, Value, eviction_cost
@@ -107,7 +107,7 @@ class ReduceFragmentationGoal(PreparedObjective):
         stranded = by_part if parts is None else _sum_by(parts.machine_of, by_part)
         moved = rng.permutation(self._problem.moved(placement.at))[: int(rng.integers(0, _MOVED_AT_ONCE + 1))]
         first = np.concatenate((placement.at[moved], placement.origins[moved]))
-        first = first[first != PENDING] if parts is None else parts.machine[first[first != PENDING]]
+        first = first if parts is None else parts.machine[first]
         return choose_dear_nodes(placement, stranded, rng, num_pods, first=np.unique(first), kind=self._kind)
 
     def add_to(self, model: Model, placement: Arrangement, neighbourhood: Neighbourhood) -> None:

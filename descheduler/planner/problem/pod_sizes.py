@@ -59,12 +59,8 @@ def sizes_of(pods: Sequence[Pod], resource: str, openings: Openings) -> PodSizes
 def _groups(needs: Ints, column: int) -> list[Ints]:
     """The rows by their amounts, ascending, at most `_MOST_SIZES` groups; the largest amount is one by itself."""
     amounts = np.unique(needs[:, column])
-    parts = [[amount] for amount in amounts] if len(amounts) <= _MOST_SIZES else _few(amounts)
-    return [needs[np.isin(needs[:, column], part)] for part in parts]
-
-
-def _few(amounts: Ints) -> list[Ints]:
-    return [*np.array_split(amounts[:-1], _MOST_SIZES - 1), amounts[-1:]]
+    parts = (*np.array_split(amounts[:-1], _MOST_SIZES - 1), amounts[-1:])
+    return [needs[np.isin(needs[:, column], part)] for part in parts if len(part)]
 
 
 def _class_of(needs: Ints, column: int, names: Sequence[str]) -> tuple[Ints, int]:

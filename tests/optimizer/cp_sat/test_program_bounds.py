@@ -51,8 +51,9 @@ def test_whole_columns_are_the_best_of_all_within_the_rows(seed: int) -> None:
     gains, most = rng.integers(1, 9, 4), rng.integers(1, 3, 4)
     rows, limits = rng.integers(0, 4, (2, 4)), rng.integers(2, 7, 2)
     program = ColumnProgram(limits, 1)
-    for gain, times, column in zip(gains.tolist(), most.tolist(), rows.T.tolist(), strict=True):
-        program.add(gain, times, dict(enumerate(column)))
+    columns = zip(gains.tolist(), most.tolist(), rows.T.tolist(), strict=True)
+    numbers = [program.add(gain, times, dict(enumerate(column))) for gain, times, column in columns]
+    assert numbers == [0, 1, 2, 3]
     relaxed = program.relax(float("inf"))
     assert relaxed is not None
 

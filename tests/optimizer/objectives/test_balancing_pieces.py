@@ -334,3 +334,34 @@ def test_the_first_plan_keeps_what_was_moved_before() -> None:
 
     assert int((placement.at != problem.assignment).sum()) == 3
     assert placement.at[1] == 5
+
+
+def test_cold_nodes_without_room_come_after_those_with_some() -> None:
+    """Nodes 3 to 6 are at their ceiling, and nodes 7 to 9 are half under it."""
+    at = [*np.repeat(np.arange(3), 3).tolist(), *range(3, 10)]
+    problem = make_problem([[3]] * 9 + [[6]] * 4 + [[3]] * 3, [[10]] * 10, at, evictable=[True] * 9 + [False] * 7)
+
+    found = pieces(problem, Arrangement(problem), 12, 60)
+
+    narrow = [nodes for nodes, _ in found if len(nodes & set(range(3, 10))) == 3]
+    assert len(narrow) > 10
+    assert sum({7, 8, 9} <= nodes for nodes in narrow) > 0.9 * len(narrow)
+
+
+def test_a_cold_node_that_lost_pods_to_a_narrow_piece_is_in_it_whatever_its_number() -> None:
+    """Node 0 is cold and lost pod 0 to node 1, the only one with room; nodes 2 and 3 are over their ceiling."""
+    problem = make_problem(
+        [[1], [5], [4], [4], [4], [4], [1], [1]],
+        [[10]] * 4,
+        [0, 0, 2, 2, 3, 3, 2, 3],
+        evictable=[True, False, True, True, True, True, True, True],
+    )
+    placement = Arrangement(problem)
+    placement.move(0, 1)
+    goal = BalanceUtilization(np.array([[6], [6], [6], [6]])).prepare(problem)
+
+    for seed in range(30):
+        piece = goal.neighbourhood(placement, np.random.default_rng(seed), 12)
+        assert piece is not None
+        assert {0, 1} <= set(piece.nodes.tolist())
+        assert 0 in piece.pods.tolist()

@@ -31,3 +31,16 @@ def test_an_emptied_node_is_in_the_way_of_one_that_lacks_its_budget(problem: Pro
 
     assert contended.in_the_way(placement, np.array([1]), np.array([0, 2])).tolist() == [1.0, 0.0]
     assert contended.in_the_way(placement, np.array([3]), np.array([0, 2])).tolist() == [0.0, 0.0]
+
+
+def test_limits_leave_what_was_not_moved(problem: Problem) -> None:
+    """Budget 0 may lose one of two pods; budget 1 is in the way of none, and is left out."""
+    nodes = np.zeros(4, bool)
+    contended = ContendedLimits(Drains(problem, problem.capacity, protected=nodes, receives=nodes))
+    placement = Arrangement(problem)
+
+    assert contended.taken.tolist() == [[1, 1, 0, 0]]
+    assert contended.left(placement).tolist() == [1]
+    for pod, left in ((2, 1), (1, 0), (0, -1)):
+        placement.move(pod, 3)
+        assert contended.left(placement).tolist() == [left]

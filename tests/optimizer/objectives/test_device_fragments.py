@@ -284,3 +284,29 @@ def test_there_is_no_piece_where_nothing_is_stranded() -> None:
     goal = ReduceFragmentation(0, np.array([[5]])).prepare(problem)
 
     assert goal.neighbourhood(Arrangement(problem), np.random.default_rng(0), 2) is None
+
+
+def test_a_search_for_better_moves_ends_where_it_was_in_vain_for_long_and_keeps_its_tables() -> None:
+    problem = hosts([[1, 5], [1, 5], [1, 4], [1, 4]], [0, 3, 6, 7])
+    goal, placement, whole = half_gpus().prepare(problem), Arrangement(problem), Budget(Limits(work=1e6))
+    descent = goal.descent(placement)
+    before = descent.stranded
+
+    Recreation(descent, np.random.default_rng(0)).run(whole, whole, 0.0)
+    assert descent.stranded == before
+    Recreation(descent, np.random.default_rng(0)).run(whole, whole, 1.0)
+
+    assert not whole.is_over
+    assert descent.stranded == goal.value(placement.at)[0] < before
+
+
+def test_both_nodes_of_moved_pods_are_in_most_pieces_though_they_strand_nothing() -> None:
+    """Nodes 2 to 9 strand 9 each."""
+    problem = make_problem([[10], *([1] for _ in range(8))], [[10]] * 10, [0, *range(2, 10)])
+    goal, placement = ReduceFragmentation(0, np.array([[10]])).prepare(problem), Arrangement(problem)
+    placement.move(0, 1)
+
+    pieces = [goal.neighbourhood(placement, np.random.default_rng(seed), 2) for seed in range(60)]
+
+    with_both = [piece for piece in pieces if piece is not None and {0, 1} <= set(piece.nodes.tolist())]
+    assert 35 < len(with_both) < 60

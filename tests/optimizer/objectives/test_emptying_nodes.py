@@ -234,7 +234,7 @@ def test_arrays_of_other_shapes_are_named() -> None:
         ({"receives": np.ones(2, bool)}, r"receives: shape \(2,\)"),
     ):
         with pytest.raises(ValueError, match=fault):
-            ConsolidateNodes(**facts).prepare(problem)  # type: ignore[arg-type]
+            ConsolidateNodes(**facts).prepare(problem)
 
 
 @pytest.mark.parametrize(
@@ -287,3 +287,20 @@ def test_there_is_no_piece_where_all_are_emptied_that_can_be() -> None:
     placement.move(0, 1)
 
     assert goal.neighbourhood(placement, np.random.default_rng(0), 8) is None
+
+
+def test_several_nodes_may_be_emptied_in_a_piece_as_far_as_their_pods_are_few() -> None:
+    """Nodes have one pod each; of a piece of 10 pods not much more than half are of such nodes."""
+    problem = make_problem([[1]] * 12, [[9]] * 12, range(12))
+    goal = ConsolidateNodes().prepare(problem)
+
+    sizes = []
+    for seed in range(30):
+        piece = goal.neighbourhood(Arrangement(problem), np.random.default_rng(seed), 10)
+        assert piece is not None
+        sizes.append(len(piece.pods))
+        large = goal.neighbourhood(Arrangement(problem), np.random.default_rng(seed), 2)
+        assert large is not None
+        assert len(large.pods) == 1
+
+    assert set(sizes) == {6}

@@ -200,3 +200,17 @@ def test_single_moves_follow_the_sum_of_prices_and_next_to_nothing_for_each_move
 
     assert goal.node_cost(nodes, np.array([[1.0, 3.0], [2.0, 1.0]])).tolist() == pytest.approx([2.2, 1.3])
     assert goal.move_cost(pods, np.array([0, 0])).tolist() == pytest.approx([0.0, 7e-6])
+
+
+def test_pods_that_have_moved_where_it_is_cheapest_are_in_no_piece() -> None:
+    problem = make_problem([[1], [1]], [[9]] * 3, [0, 0])
+    goal, placement = priced([DEAR, 6.0, CHEAP]).prepare(problem), Arrangement(problem)
+    placement.move(0, 2)
+    placement.move(1, 1)
+
+    piece = goal.neighbourhood(placement, np.random.default_rng(0), 1)
+    assert piece is not None
+    assert 1 in piece.pods.tolist()
+
+    placement.move(1, 2)
+    assert goal.neighbourhood(placement, np.random.default_rng(0), 1) is None

@@ -240,7 +240,7 @@ def test_only_as_many_pods_as_can_be_placed_cost_room() -> None:
 def test_over_parts_a_pod_takes_its_need_of_each_part_of_its_node() -> None:
     """A pod of 3 may be on both parts at once alone, which takes 6; the parts have 5 and 5 free."""
     parts = Parts(np.array([[5], [5]]), np.array([[0, -1], [1, -1], [0, 1]]), np.array([0, 0, 0]))
-    wide = {"pod_class": [1, 1], "allowed": [[True] * 3, [False, False, True]]}
+    wide: dict[str, Any] = {"pod_class": [1, 1], "allowed": [[True] * 3, [False, False, True]]}
 
     assert MakeRoom().prepare(make_problem([[3], [3]], parts, [PENDING] * 2, **wide)).bound()[0] == 1
     assert MakeRoom().prepare(make_problem([[3], [3]], parts, [PENDING] * 2)).bound()[0] == 0

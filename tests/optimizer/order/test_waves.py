@@ -73,8 +73,8 @@ def test_a_zone_that_a_pod_leaves_takes_another_one_of_its_group_in_the_next_wav
     assert state.can_start(*second) == can_start
 
 
-def spread(skew: int, **facts: bool) -> MaxSkew:
-    return MaxSkew(np.array([0, 0, 0, 0, -1]), ZONE, np.array([skew]), np.ones((1, 2), bool), **facts)
+def spread(skew: int) -> MaxSkew:
+    return MaxSkew(np.array([0, 0, 0, 0, -1]), ZONE, np.array([skew]), np.ones((1, 2), bool))
 
 
 @pytest.mark.parametrize(

@@ -96,7 +96,7 @@ def test_closed_nodes_are_those_of_all_pairs_of_a_pod_together() -> None:
 
 
 def test_nodes_that_moves_of_others_may_open_are_open_for_bounds() -> None:
-    narrow = {"allowed": [[True, True, False]]}
+    narrow: dict[str, Any] = {"allowed": [[True, True, False]]}
     wider = EverOpen(np.zeros(4, np.int64), np.array([[True, True, True]]))
     same = EverOpen(np.ones(4, np.int64), np.array([[True] * 3, [True, True, False]]))
 

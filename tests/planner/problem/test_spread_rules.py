@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import pytest
 
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
@@ -152,3 +153,24 @@ def test_a_pod_that_is_being_deleted_does_not_count() -> None:
     deleted = make_pod("q", node="c", labels={"app": "web"}, deleted=-60)
 
     assert only(rules_of([web("p", "a"), deleted])).group.tolist() == [0, -1]
+
+
+@pytest.mark.parametrize(
+    ("expression", "group"),
+    [
+        pytest.param({"operator": "In", "values": ["web", "db"]}, [0, 0, -1], id="one of two values"),
+        pytest.param({"operator": "NotIn", "values": ["db"]}, [0, -1, 0], id="another value or none"),
+        pytest.param({"operator": "Exists"}, [0, 0, -1], id="any value"),
+    ],
+)
+def test_pods_are_selected_by_all_operators(expression: Object, group: list[int]) -> None:
+    """The pods have the values web, db and none."""
+    stated = {**STATED, "labelSelector": {"matchExpressions": [{"key": "app", **expression}]}}
+    pods = [
+        make_pod("p", node="a", labels={"app": "web"}, spread=[stated]),
+        make_pod("q", node="c", labels={"app": "db"}),
+        make_pod("r", node="c"),
+        make_pod("other", namespace="shop", node="c", labels={"app": "web"}),
+    ]
+
+    assert only(rules_of(pods)).group.tolist() == [*group, -1]

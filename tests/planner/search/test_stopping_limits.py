@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -74,7 +75,7 @@ def test_limits_of_some_pods_and_such_without_a_name_are_never_used_up() -> None
     assert used_up(stays, 3) == "total (9)"
 
 
-def stopped(*rules: MoveLimit, known: dict[tuple[int, ...], tuple[int, int]], figure: int = 2) -> StoppingLimits | None:
+def stopped(*rules: MoveLimit, known: Mapping[Any, tuple[int, int]], figure: int = 2) -> StoppingLimits | None:
     """Where it is `known` what is possible by limits."""
     return stopping_limits(problem(*rules), figure, lambda found: known[tuple(lifted(found))])
 
@@ -159,3 +160,17 @@ def test_of_many_budgets_those_are_named_that_keep_most(number: int, names: list
 
     assert found is not None
     assert (list(found.names), found.most_of_run) == (names, None)
+
+
+def test_neither_limits_nor_nodes_without_a_name_are_named() -> None:
+    """Both keep three pods of the first node from leaving at once."""
+    nameless = problem(limit(2, 0, 0, 0, 0, name=""), limit(0, -1, -1, -1, 0, name="other"))
+    named = problem(limit(2, 0, 0, 0, 0, name="budget x"))
+
+    without_name = stopping_limits(nameless, 2, lambda other: (1, 3), ["a", "b"])
+    without_node = stopping_limits(named, 2, lambda other: (1, 3), ["", "b"])
+
+    assert without_name is not None
+    assert without_node is not None
+    assert without_name.too_many == "node b has 1 pod that other counts together: 0 may leave in a run"
+    assert without_node.too_many == ""

@@ -161,8 +161,10 @@ class DrainNodesObjective(ConsolidateNodesObjective):
         for node in self._unprocessed[:_MOST_NAMED]:
             why = "not one of the nodes that the policy selects" if node.is_ready else "not Ready"
             yield f"node {node.name} cannot be drained: it is {why}"
-        if len(self._unprocessed) > _MOST_NAMED:
-            yield f"{len(self._unprocessed) - _MOST_NAMED:,} more nodes to be drained are not Ready or not selected"
+        number = len(self._unprocessed) - _MOST_NAMED
+        if number > 0:
+            are = "is" if number == 1 else "are"
+            yield f"{counted(number, 'more node')} to be drained {are} not Ready or not selected"
 
     def _blocked_node(self, node: str, against: Mapping[PodIdentity, str], ask: AskTogether) -> BlockedNode:
         """What is in the way as things are booked, else what was said against a pod of the node in a plan."""

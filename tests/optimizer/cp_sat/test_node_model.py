@@ -1,0 +1,264 @@
+"""What objectives can state of a piece of the cluster, each by what the solver makes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, cast
+
+import numpy as np
+import pytest
+
+from descheduler.optimizer import MaxSkew, Parts, Problem, make_problem
+from descheduler.optimizer.arrangement import Arrangement
+from descheduler.optimizer.cp_sat.node_model import NodeModel
+from descheduler.optimizer.cp_sat.solve import Solved, solve_neighbourhood
+from descheduler.optimizer.objective import Model, Neighbourhood, PreparedObjective
+
+
+class Statement:
+    """An objective that is stated by a function."""
+
+    def __init__(self, state: Callable[[Any], None]) -> None:
+        self._state = state
+
+    def add_to(self, model: Model, placement: Arrangement, neighbourhood: Neighbourhood) -> None:
+        """As of an objective; evictions cost 1 beside."""
+        self._state(model)
+        pods = neighbourhood.pods.tolist()
+        model.minimise([1] * len(pods), [model.has_moved(pod) for pod in pods])
+
+
+def found(
+    problem: Problem, state: Callable[[NodeModel], None], *, placement: Arrangement | None = None, pods: Any = None
+) -> tuple[Solved, list[int]]:
+    """What the solver says, and where the pods are then."""
+    placement = placement or Arrangement(problem)
+    movable = np.flatnonzero(problem.evictable) if pods is None else np.array(pods)
+    solved = solve_neighbourhood(
+        cast(PreparedObjective, Statement(state)),
+        placement,
+        Neighbourhood(np.arange(problem.num_nodes), movable),
+        work_limit=1.0,
+        seconds_limit=10.0,
+        seed=0,
+    )
+    at = placement.at.tolist()
+    for pod, node in solved.changes:
+        at[pod] = node
+    return solved, at
+
+
+def two_nodes(*sizes: int, **facts: Any) -> Problem:
+    """Pods of such sizes on a node of 9; another one has room for 20."""
+    return make_problem([[size] for size in sizes], [[9], [20]], [0] * len(sizes), **facts)
+
+
+def wanting(term: Callable[[NodeModel], Any], weight: int = -10) -> Callable[[NodeModel], None]:
+    """That a term is as large as it can be, or as small with a positive weight."""
+    return lambda model: model.minimise([weight], [term(model)])
+
+
+@pytest.mark.parametrize(
+    ("need", "moved"),
+    [
+        pytest.param(4, 2, id="both make a second slot"),
+        pytest.param(5, 1, id="one makes the only one, and both no other"),
+        pytest.param(3, 2, id="three slots"),
+        pytest.param(2, 2, id="four slots"),
+        pytest.param(10, 0, id="no slot at all"),
+    ],
+)
+def test_slots_are_those_that_are_free_once_pods_have_left(need: int, moved: int) -> None:
+    """Pods of 3 and 2 take 5 of 9."""
+    _, at = found(two_nodes(3, 2), wanting(lambda model: model.free_slots(0, [need])))
+
+    assert at.count(1) == moved
+
+
+def test_slots_are_the_least_of_all_resources_and_none_where_one_is_overdrawn() -> None:
+    """The second resource has room for one slot as it is, and for two without pod 1."""
+    problem = make_problem([[1, 1], [0, 2]], [[9, 5], [20, 20]], [0, 0])
+    over = make_problem([[1, 1], [0, 2], [1, 9]], [[9, 5], [20, 20]], [0, 0, 0], evictable=[True, True, False])
+
+    _, at = found(problem, wanting(lambda model: model.free_slots(0, [1, 2])))
+    _, stays = found(over, wanting(lambda model: model.free_slots(0, [1, 2])))
+
+    assert at == [0, 1]
+    assert stays == [0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("need", "at"), [(4, [0, 0]), (5, [0, 1]), (6, [0, 1]), (7, [1, 0]), (8, [1, 1]), (9, [1, 1]), (10, [0, 0])]
+)
+def test_room_is_there_where_enough_pods_have_left(need: int, at: list[int]) -> None:
+    """Pods of 3 and 2 take 5 of 9; the pod of 3 is dearer."""
+
+    def state(model: NodeModel) -> None:
+        model.minimise([-10, 1], [model.has_room([0], [need]), model.has_moved(0)])
+
+    assert found(two_nodes(3, 2), state)[1] == at
+
+
+def test_room_is_there_where_each_of_the_parts_has_it() -> None:
+    problem = make_problem([[3], [2]], [[9], [9], [20]], [0, 1])
+
+    assert found(problem, wanting(lambda model: model.has_room([0, 1], [6])))[1] == [0, 1]
+    assert found(problem, wanting(lambda model: model.has_room([0, 1], [8])))[1] == [2, 2]
+
+
+@pytest.mark.parametrize(("used", "at"), [(True, [0, 0]), (False, [0, 0])])
+def test_what_is_free_counts_unless_it_is_used(used: bool, at: list[int]) -> None:
+    """Where it counts the node is as full as it can be: what has left comes back."""
+    problem = two_nodes(3, 2)
+    placement = Arrangement(problem)
+    for pod in (0, 1):
+        placement.move(pod, 1)
+
+    def state(model: NodeModel) -> None:
+        is_used = model.new_bool()
+        model.minimise([0 if used else 100], [is_used])
+        model.minimise([10], [model.free_unless(0, 0, is_used)])
+
+    assert found(problem, state, placement=placement)[1] == at
+
+
+def test_so_many_terms_are_true_or_what_requires_them_is_not() -> None:
+    """Two of three pods have to have moved for it."""
+
+    def state(weight: int) -> Callable[[NodeModel], None]:
+        def require(model: NodeModel) -> None:
+            is_met = model.new_bool()
+            model.require([model.has_moved(pod) for pod in range(3)], 2, is_met)
+            model.minimise([-weight], [is_met])
+
+        return require
+
+    assert found(two_nodes(1, 1, 1), state(3))[1].count(1) == 2
+    assert found(two_nodes(1, 1, 1), state(1))[1].count(1) == 0
+
+
+def test_equal_terms_are_true_together_and_forbidden_ones_not_both() -> None:
+    def equal(model: NodeModel) -> None:
+        model.equate(model.has_moved(0), model.has_moved(1))
+        model.minimise([-10], [model.has_moved(0)])
+
+    def forbidden(model: NodeModel) -> None:
+        model.forbid_both(model.has_moved(0), model.has_moved(1))
+        model.minimise([-10, -9], [model.has_moved(0), model.has_moved(1)])
+
+    assert found(two_nodes(1, 1, 1), equal)[1] == [1, 1, 0]
+    assert found(two_nodes(1, 1, 1), forbidden)[1] == [1, 0, 0]
+
+
+@pytest.mark.parametrize(("least", "at"), [(3, [0, 0, 1]), (5, [0, 1, 1]), (6, [1, 1, 1]), (7, [0, 0, 0])])
+def test_a_weighted_sum_is_large_enough_or_else(least: int, at: list[int]) -> None:
+    """Pods weigh 1, 2 and 3; without enough of them it costs 10."""
+
+    def state(model: NodeModel) -> None:
+        otherwise = model.new_bool()
+        model.at_least([1, 2, 3], [model.has_moved(pod) for pod in range(3)], least, unless=otherwise)
+        model.minimise([10], [otherwise])
+
+    assert found(two_nodes(1, 1, 1), state)[1] == at
+
+
+@pytest.mark.parametrize(
+    ("limit", "otherwise", "num_moved"),
+    [
+        pytest.param(6.0, 10, 0, id="no less is there"),
+        pytest.param(5.9, 10, 1, id="a little too much"),
+        pytest.param(4.0, 10, 1, id="one pod less"),
+        pytest.param(3.0, 10, 2, id="two pods less"),
+        pytest.param(3.0, 1, 0, id="it costs less to be over"),
+    ],
+)
+def test_a_load_is_limited_unless_something_else_is_true(limit: float, otherwise: int, num_moved: int) -> None:
+    """Pods of 2, and what they need has that as a common factor."""
+
+    def state(model: NodeModel) -> None:
+        is_over = model.new_bool()
+        model.limit_load(0, 0, limit, unless=is_over)
+        model.minimise([otherwise], [is_over])
+
+    assert found(two_nodes(2, 2, 2), state)[1].count(1) == num_moved
+
+
+def test_pods_outside_of_the_piece_count_in_its_loads() -> None:
+    """The pod of 4 stays whatever happens, so that both others leave for a load of 5."""
+    problem = two_nodes(4, 2, 1)
+
+    assert found(problem, lambda model: model.limit_load(0, 0, 5.0), pods=[1, 2])[1] == [0, 1, 0]
+    assert found(problem, lambda model: model.limit_load(0, 0, 4.0), pods=[1, 2])[1] == [0, 1, 1]
+
+
+def test_so_many_pods_are_moved_at_most() -> None:
+    def state(model: NodeModel) -> None:
+        model.minimise([-10] * 3, [model.has_moved(pod) for pod in range(3)])
+        model.limit_moves([0, 1], 1)
+
+    assert found(two_nodes(1, 1, 1), state)[1].count(1) == 2
+
+
+def test_where_nothing_is_allowed_nothing_is_found_by_proof() -> None:
+    def state(model: NodeModel) -> None:
+        model.equate(model.has_moved(0), 1)
+        model.equate(model.has_moved(0), 0)
+
+    solved, _ = found(two_nodes(1), state)
+
+    assert (solved.changes, solved.was_closed) == ((), True)
+
+
+def test_a_pod_may_be_where_it_is_allowed_and_fits_without_the_others_or_stay() -> None:
+    """Node 1 is closed to pod 0, node 2 is too small for pod 1, and pod 2 was pending."""
+    problem = make_problem(
+        [[2], [5], [1]], [[9], [9], [4]], [0, 0, -1], pod_class=[1, 0, 0], allowed=[[True] * 3, [True, False, True]]
+    )
+    model = NodeModel(Arrangement(problem), Neighbourhood(np.arange(3), np.arange(3)))
+
+    assert model.options == {0: [0, 2], 1: [0, 1], 2: [0, 1, 2, -1]}
+    assert model.is_at(0, 1) is None
+    assert model.is_at(0, 2) is not None
+
+
+def test_over_parts_a_pod_leaves_its_machine_or_goes_home() -> None:
+    """Nodes 0 and 1 are of machine 0; pod 0 has moved to machine 1."""
+    parts = Parts(np.full((4, 1), 9), np.arange(4)[:, None], np.array([0, 0, 1, 1]))
+    problem = make_problem([[1], [1]], parts, [0, 2])
+    placement = Arrangement(problem)
+    placement.move(0, 2)
+
+    model = NodeModel(placement, Neighbourhood(np.arange(4), np.arange(2)))
+
+    assert model.options == {0: [0, 2, 3], 1: [0, 1, 2]}
+
+
+def spread(*, free: Any = None, holds_first: bool = False) -> MaxSkew:
+    group = np.zeros(4, np.int64)
+    return MaxSkew(group, np.array([0, 0, 1, -1]), np.array([1]), np.ones((1, 2), bool), holds_first, free=free)
+
+
+@pytest.mark.parametrize(
+    ("rule", "wish", "at"),
+    [
+        pytest.param(spread(), {0: 2}, [2, 0, 2, 3], id="into the emptier zone"),
+        pytest.param(spread(), {2: 0}, [0, 0, 2, 3], id="out of it, alone"),
+        pytest.param(spread(), {2: 0, 0: 2}, [2, 0, 0, 3], id="both change places"),
+        pytest.param(spread(free=np.array([False, False, True, False])), {2: 0}, [0, 0, 0, 3], id="a free pod"),
+        pytest.param(
+            spread(free=np.array([False, False, True, False])), {2: 0, 3: 1}, [0, 0, 0, 3], id="another one after it"
+        ),
+        pytest.param(spread(holds_first=True), {0: 1}, [0, 0, 2, 3], id="within a full zone"),
+        pytest.param(spread(holds_first=True), {0: 1, 1: 2}, [1, 2, 2, 3], id="within it, once another one has left"),
+        pytest.param(spread(), {0: 1}, [1, 0, 2, 3], id="within the zone"),
+    ],
+)
+def test_pods_that_come_to_a_zone_keep_it_even(rule: MaxSkew, wish: dict[int, int], at: list[int]) -> None:
+    """Zone 0 has pods 0 and 1, zone 1 has pod 2, and pod 3 is in none. The first wish weighs most."""
+    problem = make_problem([[1]] * 4, [[9]] * 4, [0, 0, 2, 3], rules=[rule])
+
+    def state(model: NodeModel) -> None:
+        for rank, (pod, node) in enumerate(wish.items()):
+            model.minimise([-100 // (rank + 1)], [model.is_at(pod, node)])
+
+    assert found(problem, state, pods=sorted(wish))[1] == at

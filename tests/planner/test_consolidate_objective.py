@@ -1,0 +1,240 @@
+"""ConsolidateNodes by itself: which nodes are in use, which are emptied first, and what would do harm."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+from descheduler.model.pod import Pod
+from descheduler.model.verdict import Reason
+from tests.builders import Object, make_budget, make_node, make_pod
+from tests.planner.objective_over import Asked, objective_over
+
+NODES = [
+    make_node(name, cpu="10", labels={"name": name, "cost": cost}) for name, cost in zip("abcd", "1234", strict=True)
+]
+
+
+def pod(name: str, cpu: str, node: str = "a", **facts: Any) -> Pod:
+    return make_pod(name, cpu=cpu, node=node, **{"owners": [f"ReplicaSet/{name}"], **facts})
+
+
+PODS = [
+    pod("p", "2"),
+    pod("q", "1"),
+    pod("r", "6", "b"),
+    pod("s", "3", "c"),
+    pod("agent", "1", "d", owners=["DaemonSet/agent"]),
+]
+"""3 of 10 cores of node a are requested, 6 of node b and 3 of node c; node d has a pod of a DaemonSet alone."""
+
+
+def consolidate(args: Object | None = None, pods: list[Pod] = PODS, **others: Any) -> Asked:
+    return objective_over("consolidateNodes", NODES, pods, args=args, packs=True, **others)
+
+
+COST: Object = {"nodeCost": {"label": "cost"}}
+
+
+def test_nodes_with_pods_that_keep_them_in_use_are_counted() -> None:
+    objective = consolidate().objective
+
+    assert (objective.figure(), objective.nothing_to_do(), objective.counts) == (3, "", "nodes in use")
+    assert (objective.text_of(3), objective.amount_of(1200), objective.change(3, 2)) == (
+        "3 nodes in use",
+        "1,200",
+        "3 nodes in use → 2",
+    )
+    assert not objective.counts_pod(PODS[-1])
+    assert objective.counts_pod(PODS[0])
+
+
+def test_costs_of_nodes_are_counted_where_they_are_known() -> None:
+    objective = consolidate(COST).objective
+
+    assert (objective.figure(), objective.counts) == (6000, "cost of nodes in use (thousandths)")
+    assert (objective.text_of(6000), objective.amount_of(1500)) == ("cost of nodes in use 6", "1.5")
+    assert objective.change(6000, 3000) == "3 nodes in use → 3 (cost 6 → 3)"
+
+
+@pytest.mark.parametrize(
+    ("args", "pods", "text"),
+    [
+        pytest.param({}, PODS[:2], "1 node in use: at least 2 are required", id="one node"),
+        pytest.param({}, [], "0 nodes in use: at least 2 are required", id="no node"),
+        pytest.param({}, PODS[:3], "", id="two nodes"),
+        pytest.param({"useEmptyNodes": True}, [], "0 nodes in use: at least 1 is required", id="no node to open"),
+        pytest.param({"useEmptyNodes": True}, PODS[:2], "", id="one node, and empty ones"),
+        pytest.param(
+            {"protectedNodes": {"matchExpressions": [{"key": "name", "operator": "In", "values": ["a", "b"]}]}},
+            PODS[:3],
+            "every node in use is protected (protectedNodes), 2 nodes",
+            id="all are protected",
+        ),
+        pytest.param({"protectedNodes": {"matchLabels": {"name": "a"}}}, PODS[:3], "", id="one is protected"),
+    ],
+)
+def test_it_is_said_where_no_node_can_be_emptied(args: Object, pods: list[Pod], text: str) -> None:
+    assert consolidate(args, pods).objective.nothing_to_do() == text
+
+
+def test_pods_of_nodes_with_few_are_asked_about_first_and_protected_ones_never() -> None:
+    objective = consolidate({"protectedNodes": {"matchLabels": {"name": "b"}}}).objective
+
+    assert [objective.asked_later(node) for node in "abcd"] == [2, math.inf, 1, 0]
+
+
+def test_ceilings_protected_nodes_and_nodes_to_open_are_those_of_the_arguments() -> None:
+    asked = consolidate({"maxUtilization": {"cpu": 90}, "protectedNodes": {"matchLabels": {"name": "b"}}})
+    opened = consolidate({"useEmptyNodes": True})
+
+    stated = asked.objective.stated_over(asked.cluster)
+
+    assert stated.protected.tolist() == [False, True, False, False]
+    assert stated.weight.tolist() == [1, 1, 1, 1]
+    assert stated.receives.tolist() == [False] * 4
+    assert stated.ceiling[:, 0].tolist() == [9000, 9000, 9000, 8000]
+    assert opened.objective.stated_over(opened.cluster).receives.tolist() == [False, False, False, True]
+
+
+def test_a_node_that_a_replacement_comes_to_is_not_emptied() -> None:
+    """It goes to the fullest node, b."""
+    asked = consolidate()
+
+    with asked.handle.evictor.what_if():
+        assert asked.handle.evictor.request(asked.pod("s")).is_accepted
+        assert asked.objective.stated_over(asked.cluster).protected.tolist() == [False, True, False, False]
+        assert asked.objective.figure() == 2
+
+
+@pytest.mark.parametrize(
+    ("packs", "order"),
+    [
+        pytest.param(False, [["r"], ["p", "q"], ["s"]], id="the fullest first"),
+        pytest.param(True, [["p", "q"], ["s"], ["r"]], id="in the order of a plan that counts with the scheduler"),
+    ],
+)
+def test_pods_of_a_node_are_asked_for_together(packs: bool, order: list[list[str]]) -> None:
+    """Node a is fuller than node c by one pod more."""
+    asked = objective_over("consolidateNodes", NODES, [*PODS, pod("more", "1")], packs=packs)
+    moves = [asked.move("p", "b"), asked.move("s", "b"), asked.move("r", "c"), asked.move("q", "b")]
+
+    assert [asked.names(group) for group in asked.objective.groups(moves)] == order
+
+
+@pytest.mark.parametrize(
+    ("node", "text"),
+    [
+        pytest.param("a", "which the plan empties", id="emptied"),
+        pytest.param("d", "which is not in use", id="not in use"),
+        pytest.param("b", "and bring it over cpu 70% (maxUtilization)", id="too full"),
+        pytest.param("c", "", id="in use"),
+    ],
+)
+def test_a_replacement_does_harm_on_nodes_that_are_emptied_empty_or_too_full(node: str, text: str) -> None:
+    asked = consolidate({"maxUtilization": {"cpu": 70}})
+    asked.objective.groups([asked.move("p", "b")])
+
+    verdict = asked.objective.harm(asked.pod("p"), node)
+
+    assert verdict.message == (f"the replacement pod would be scheduled onto {node}, {text}" if text else "")
+    assert verdict.is_accepted is not bool(text)
+
+
+def test_empty_nodes_receive_pods_where_they_may() -> None:
+    asked = consolidate({"useEmptyNodes": True})
+
+    assert asked.objective.harm(asked.pod("p"), "d").is_accepted
+
+
+def test_the_node_that_attracts_most_replacements_is_given_up() -> None:
+    asked = consolidate()
+    groups = asked.objective.groups([asked.move("p", "b"), asked.move("s", "b"), asked.move("r", "c")])
+    of_r = [asked.names(group) for group in groups].index(["r"])
+    assert asked.objective.give_up(groups) is None
+
+    for name in ("p", "s"):
+        assert asked.objective.harm(asked.pod(name), "b").reason is Reason.OTHER_LANDING
+    asked.objective.harm(asked.pod("r"), "a")
+
+    assert asked.objective.give_up(groups) == of_r
+    assert asked.objective.harm(asked.pod("p"), "b").is_accepted
+    assert asked.objective.give_up(groups) is None
+
+
+def test_parts_are_nodes_by_what_they_cost() -> None:
+    plain, priced = consolidate(), consolidate(COST)
+    for asked, gains in ((plain, {"p": 1, "r": 1, "s": 1}), (priced, {"p": 1.0, "r": 2.0, "s": 3.0})):
+        moves = [asked.move("p", "b"), asked.move("s", "b"), asked.move("r", "c")]
+
+        parts = list(asked.objective.parts(asked.cluster, moves))
+
+        assert {asked.names(part.moves)[0]: part.gain for part in parts} == gains
+
+
+def test_what_is_opened_for_a_node_comes_off_its_gain_and_ties_those_that_share_it() -> None:
+    """Pods of nodes a and b go to node d, and the one of node c to node b."""
+    asked = consolidate({**COST, "useEmptyNodes": True})
+    moves = [asked.move("p", "d"), asked.move("q", "d"), asked.move("s", "a"), asked.move("r", "d")]
+
+    parts = list(asked.objective.parts(asked.cluster, moves))
+
+    by_pods = {tuple(sorted(asked.names(part.moves))): part.gain for part in parts}
+    assert by_pods == {("p", "q", "r"): 1.0 + 2.0 - 4.0, ("s",): 3.0}
+
+
+def test_a_node_is_emptied_where_nothing_takes_its_room() -> None:
+    """A pending pod of 8 cores goes to node c once that is empty."""
+    waits = pod("waits", "8", "", phase="Pending")
+    asked, crowded = consolidate(), consolidate(None, [*PODS[:4], pod("d", "5", "d"), waits])
+
+    for each, is_gain in ((asked, True), (crowded, False)):
+        gain = each.objective.gain_of([each.move("s", "a")])
+        with each.handle.evictor.what_if():
+            assert each.handle.evictor.request(each.pod("s")).is_accepted
+            verdict = gain()
+        assert verdict.is_accepted is is_gain
+    assert verdict.message == "pending pods would be scheduled onto c after the evictions"
+
+
+def test_costs_of_nodes_that_no_plan_empties_are_shown() -> None:
+    asked = consolidate(COST)
+
+    asked.objective.stated_over(asked.cluster)
+
+    assert asked.objective.shown((4000, 7)) == (4000, 7)
+
+
+def test_reasons_say_how_full_the_node_is() -> None:
+    asked = consolidate()
+
+    assert asked.objective.reason(asked.pod("r")) == "empties node b (requests: cpu 60%, memory 0% of allocatable)"
+
+
+def test_it_is_said_what_keeps_the_emptiest_nodes_in_use() -> None:
+    """A bare pod is on node a, and a pod without disruptions on node c; others are protected or can be emptied."""
+    budget = make_budget("guard", {"app": "s"}, disruptions_allowed=0)
+    pods = [pod("bare", "1", owners=[]), pod("r", "6", "b"), pod("s", "3", "c", labels={"app": "s"})]
+    asked = consolidate({"protectedNodes": {"matchLabels": {"name": "b"}}}, pods, budgets=(budget,))
+
+    text = asked.objective.obstacles({})
+
+    first, second = text.split("; node c")
+    assert first == "node a is not emptied: pod default/bare cannot be evicted: the pod has no owner that recreates it"
+    assert second.startswith(" is not emptied: pod default/s cannot be evicted: ")
+    assert asked.objective.obstacles({("", "shop", "web"): "no"}) == "pod shop/web: no"
+
+
+@pytest.mark.parametrize(("most", "text"), [(0, "node c needs 1 eviction"), (1, "node a needs 2 evictions"), (2, "")])
+def test_a_node_with_more_pods_than_a_run_may_evict_is_named(most: int, text: str) -> None:
+    asked = consolidate({"protectedNodes": {"matchLabels": {"name": "b"}}})
+
+    assert asked.objective.needs_more_than(most) == text
+
+
+def test_nodes_with_pods_that_cannot_be_evicted_need_no_number_of_them() -> None:
+    asked = consolidate(None, [pod("p", "1"), pod("bare", "1", owners=[]), pod("r", "6", "b")])
+
+    assert asked.objective.needs_more_than(1) == ""
