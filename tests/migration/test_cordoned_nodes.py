@@ -57,7 +57,7 @@ class World:
 def cordoned_node(*managers: str, mark: str | None = US, unschedulable: bool = True) -> Object:
     """Node n1 with this mark, whose field has been set by these."""
     made = node("n1", unschedulable=unschedulable)
-    fields = {"f:spec": {"f:unschedulable": {}}}
+    fields: Object = {"f:spec": {"f:unschedulable": {}}}
     made["metadata"]["managedFields"] = [{"manager": manager, "fieldsV1": fields} for manager in managers]
     made["metadata"]["annotations"] = {} if mark is None else {CORDON_ANNOTATION: mark}
     return made
