@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from descheduler.migration.dispatch.judgement import Judgement
 from descheduler.migration.dispatch.rechecks import Rechecks
 from descheduler.migration.dispatch.task import EvictionTask
 from descheduler.migration.recheck import Rechecked
@@ -89,7 +90,7 @@ class Run:
 
     def rechecked(self, *finds: Rechecked | Exception) -> list[tuple[str, OutcomeCode, str]]:
         """Those that do not begin any more, after rechecks that find this, at once one after the other."""
-        over = []
+        over = list[tuple[EvictionTask, Judgement]]()
         for self.finds in finds:
             first = self.order.next()
             assert first is not None
