@@ -329,3 +329,17 @@ def test_move_after_a_replacement_without_a_node_stays_unless_its_bundle_has_beg
 
     assert run.order.why_stays(alone) == "the replacement of pod shop/a was not scheduled within 120 s"
     assert run.order.why_stays(gang[1]) == ""
+
+
+def test_replacements_are_looked_at_only_while_something_waits_for_them() -> None:
+    first, second = task("a"), task("b")
+    run = Run(first, second)
+    run.begin()
+    run.order.ended(first, EVICTED)
+    assert run.order.next() is second  # which waits for nobody
+    assert len(run.order.awaited) == 0
+
+    run.begin()
+    run.order.ended(second, EVICTED)
+    assert run.order.next() is None
+    assert len(run.order.awaited) == 0

@@ -212,3 +212,60 @@ class TestLimits:
         outcomes = world.run(move("a"), move("b"))
 
         assert [outcomes[name].code for name in "ab"] == [OutcomeCode.FORBIDDEN, DONE]
+
+    def test_job_that_waits_for_an_answer_that_decides_its_limit_is_not_undone_before(self) -> None:
+        settings = replace(SETTINGS, eviction=replace(EVICTION, limits=RunLimits(total=1)))
+        world = World(settings=settings, api={"a": [no_disruption(), EvictionResponse(403)]})
+
+        outcomes = world.run(move("a"), move("b"))
+
+        assert [outcomes[name].code for name in "ab"] == [OutcomeCode.FORBIDDEN, DONE]
+        assert [(name, round(at)) for name, at in world.api.calls] == [("a", 0), ("a", 5), ("b", 5)]
+
+
+class TestBundles:
+    """Pods that leave together."""
+
+    def test_all_leave(self) -> None:
+        outcomes = World().run(move("a", bundle=1), move("b", bundle=1))
+
+        assert [outcome.code for outcome in outcomes.values()] == [DONE, DONE]
+
+    def test_others_stay_with_the_one_that_cannot_leave(self) -> None:
+        def no_room(job: MigrationJob) -> Progress:
+            return Progress(failed(job, JobReason.FAILED_CREATE_RESERVATION, "no room"), End())
+
+        world = World({"a": [waits, waits, no_room], "b": [may_leave]})
+
+        outcomes = world.run(move("a", bundle=1), move("b", bundle=1), move("c"))
+
+        why = "pod shop/a, with which it has to leave together, was not evicted"
+        assert told(outcomes["b"]) == (OutcomeCode.BUNDLE, why)
+        assert (outcomes["a"].code, outcomes["c"].code) == (OutcomeCode.NO_ROOM, DONE)
+        assert world.api.names == ["c"]
+
+    def test_none_leaves_before_all_have_room(self) -> None:
+        world = World({"b": [waits, waits, leaves]})
+
+        world.run(move("a", bundle=1), move("b", bundle=1))
+
+        assert [name for name, _ in world.api.calls] == ["a", "b"]
+        assert world.api.calls[0][1] > 0.0
+
+
+def test_no_job_asks_a_busy_server_before_the_time_that_it_told() -> None:
+    world = World(api={name: [turned_away(5.0)] for name in "ab"})
+
+    outcomes = world.run(move("a"), move("b"))
+
+    assert [outcome.code for outcome in outcomes.values()] == [DONE, DONE]
+    assert [round(at) for _, at in world.api.calls] == [0, 5, 10, 10]
+
+
+def test_pace_of_the_policy_holds_for_jobs() -> None:
+    settings = replace(SETTINGS, eviction=replace(EVICTION, qps=0.5, burst=1))
+    world = World(settings=settings)
+
+    world.run(move("a"), move("b"), move("c"))
+
+    assert [round(at) for _, at in world.api.calls] == [0, 2, 4]
