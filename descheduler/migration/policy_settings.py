@@ -66,7 +66,7 @@ def _terms(policy: Policy, flags: PaceFlags, closings: Mapping[str, ClosingTime]
         profile: EvictionTerms(
             grace_period_seconds=_grace_period(args),
             is_dry=args.dry_run,
-            pace=None if flags.qps else _pace(policy, args, flags),
+            pace=None if flags.qps else _pace(args, flags),
             closing=closings.get(profile),
         )
         for profile, args in migration_controllers(policy).items()
@@ -87,9 +87,5 @@ def _grace_period(args: MigrationControllerArgs) -> int | None:
     return None if args.default_delete_options is None else args.default_delete_options.grace_period_seconds
 
 
-def _pace(policy: Policy, args: MigrationControllerArgs, flags: PaceFlags) -> Pace:
-    """Zero stands for what the whole document says, then for the default."""
-    return Pace(
-        qps=float(args.evict_qps or 0) or policy.client_qps or _DEFAULT.qps,
-        burst=flags.burst or args.evict_burst or 1,
-    )
+def _pace(args: MigrationControllerArgs, flags: PaceFlags) -> Pace:
+    return Pace(qps=float(args.evict_qps or _DEFAULT.qps), burst=flags.burst or args.evict_burst or 1)

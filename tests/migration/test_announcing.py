@@ -86,3 +86,21 @@ def test_refused_eviction_is_announced_at_the_pod_alone() -> None:
     EvictionAnnouncer(written, failures=True).record(Outcome(eviction, OutcomeKind.REFUSED, OutcomeCode.BUDGET, "no"))
 
     assert [event.kind for event in written] == ["Pod"]
+
+
+def test_eviction_whose_fate_is_unknown_is_not_announced() -> None:
+    assert announce(OutcomeKind.EVICTED, OutcomeCode.OUTCOME_UNKNOWN) == []
+
+
+def test_eviction_that_no_plugin_has_asked_for_has_a_reason_all_the_same() -> None:
+    written = Written()
+    eviction = replace(make_eviction("cart"), plugin="")
+
+    EvictionAnnouncer(written, failures=False).record(Outcome(eviction, OutcomeKind.EVICTED, OutcomeCode.DONE, ""))
+
+    assert [event.reason for event in written] == ["NotSet"]
+
+
+def test_eviction_that_a_limit_has_stopped_is_a_failure_and_one_that_was_not_attempted_is_none() -> None:
+    assert len(announce(OutcomeKind.NOT_ATTEMPTED, OutcomeCode.LIMIT)) == 1
+    assert announce(OutcomeKind.NOT_ATTEMPTED, OutcomeCode.DEADLINE) == []

@@ -114,3 +114,42 @@ def test_a_pod_that_was_asked_to_leave_has_been_evicted() -> None:
     gone = with_condition(asked, JobConditionType.EVICTION, True, NOW, JobReason.EVICT_COMPLETE, "text")
 
     assert list(events_of(asked, gone)) == [JobEvent("Normal", "EvictComplete", 'Pod "shop/web-0" has been evicted')]
+
+
+@pytest.mark.parametrize(
+    ("is_true", "reason", "text", "is_told"),
+    [
+        pytest.param(False, JobReason.UNSCHEDULABLE, "0/3 nodes", False, id="nothing"),
+        pytest.param(False, JobReason.UNSCHEDULABLE, "0/4 nodes", True, id="the message"),
+        pytest.param(False, JobReason.FORBIDDEN, "0/3 nodes", True, id="the reason"),
+        pytest.param(True, JobReason.UNSCHEDULABLE, "0/3 nodes", True, id="whether it is true"),
+    ],
+)
+def test_condition_is_told_where_something_of_it_has_changed(
+    reason: JobReason, text: str, *, is_true: bool, is_told: bool
+) -> None:
+    before = conditioned(JobConditionType.RESERVATION_SCHEDULED, False, JobReason.UNSCHEDULABLE, "0/3 nodes")
+    after = with_condition(before, JobConditionType.RESERVATION_SCHEDULED, is_true, NOW, reason, text)
+
+    assert bool(list(events_of(before, after))) is is_told
+
+
+def test_new_job_has_no_event() -> None:
+    written = Written()
+    JobAnnouncer(written).changed(None, RUNNING)
+    assert written == []
+
+
+def test_refusals_of_two_jobs_are_told_for_each() -> None:
+    written = Written()
+    announcer = JobAnnouncer(written)
+    for uid in ("one", "two", "one"):
+        announcer.refused(replace(RUNNING, uid=uid), "budget")
+    assert [event.uid for event in written] == ["one", "two"]
+
+
+def test_job_that_has_ended_without_a_replacement_says_that_its_pod_was_evicted() -> None:
+    ended = succeeded(RUNNING)
+
+    assert list(events_of(RUNNING, ended)) == [JobEvent("Normal", "Complete", 'Pod "shop/web-0" has been evicted')]
+    assert list(events_of(ended, ended)) == []

@@ -54,3 +54,25 @@ def test_lease_is_taken_unless_it_is_not_wanted(election: str, is_wanted: bool |
     found = settings(koordinator_policy(election), LeaseOptions(is_wanted=is_wanted))
 
     assert (found is not None) is takes_one
+
+
+@pytest.mark.parametrize(
+    ("duration", "seconds"),
+    [
+        pytest.param("1ms", 1, id="less than a second"),
+        pytest.param("20s", 20, id="whole seconds"),
+        pytest.param("20001ms", 21, id="a little more"),
+        pytest.param("15s", 60, id="the default of Koordinator, which counts as not set"),
+    ],
+)
+def test_lease_lasts_for_whole_seconds_and_never_ends_early(duration: str, seconds: int) -> None:
+    found = settings(koordinator_policy(f"{{leaseDuration: {duration}, renewDeadline: 500us, retryPeriod: 100us}}"))
+
+    assert found is not None
+    assert found.duration_seconds == seconds
+
+
+def test_flag_for_the_duration_comes_before_the_policy() -> None:
+    policy = koordinator_policy("{leaseDuration: 20s}")
+
+    assert settings(policy, LeaseOptions(duration_seconds=5)) == LeaseSettings("own", "descheduler-tidy", 5)

@@ -7,21 +7,24 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.job.machine import evicting
 from descheduler.migration.job.seen import RoomState
-from descheduler.migration.replacements import Replacements, Successors
+from descheduler.migration.replacements import Replacements, Successors, came_after, is_replaced, successors_of
 from descheduler.migration.room.koordinator.provider import ReservationRooms
 from descheduler.model.koordinator.eviction_annotations import REPLACEMENT_ANNOTATION
 from descheduler.model.koordinator.migration_job import MigrationJob
 from descheduler.model.koordinator.reservation import ObjectReference
-from descheduler.model.pod import Pod
-from tests.builders import NOW, make_pod
+from descheduler.model.pod import Owner, Pod
+from descheduler.placement.prover import LandingProver
+from tests.builders import NOW, make_node, make_pod, make_snapshot, owner
 from tests.living.builders import living_cluster, pod
 from tests.living.clock import rfc3339
 from tests.living.cluster import LivingCluster
 from tests.living.scheduling.reservations import ALLOCATED
+from tests.migration.stand_ins import make_eviction
 
 OWNER = "the-owner"
 ASKED = NOW + timedelta(seconds=60)
@@ -179,3 +182,96 @@ def test_annotation_is_read_as_it_was_written() -> None:
     written = Successors("shop", OWNER, {"app": "web"})
 
     assert Successors.decoded(written.encoded()) == written
+
+
+WEB = Owner("ReplicaSet", "rs", OWNER, controller=True)
+
+
+@pytest.mark.parametrize(
+    ("controller", "labels", "selector"),
+    [
+        pytest.param(WEB, {"app": "web", "tier": "a"}, "app=web,tier=a", id="labels"),
+        pytest.param(WEB, {}, None, id="no labels"),
+        pytest.param(WEB, {"app": "web", "statefulset.kubernetes.io/pod-name": "web-0"}, "app=web", id="one of a name"),
+        pytest.param(WEB, {"apps.kubernetes.io/pod-index": "0"}, None, id="an index"),
+    ],
+)
+def test_replacement_is_known_by_its_owner_and_the_labels_that_all_of_its_pods_have(
+    controller: Owner, labels: dict[str, str], selector: str | None
+) -> None:
+    found = successors_of(replace(make_eviction("web-0"), controller=controller, labels=labels))
+
+    assert found is not None
+    assert (found.namespace, found.owner, found.selector) == ("shop", OWNER, selector)
+
+
+def test_nothing_is_known_to_come_in_place_of_a_pod_without_a_controller() -> None:
+    assert successors_of(make_eviction("web-0")) is None
+    assert not is_replaced(make_eviction("web-0"))
+    assert is_replaced(replace(make_eviction("web-0"), controller=WEB))
+
+
+@pytest.mark.parametrize(
+    ("facts", "is_known_to_come"),
+    [
+        pytest.param({}, True, id="it is predicted"),
+        pytest.param({"pod": None}, False, id="nothing comes"),
+        pytest.param({"barred": "a quota"}, False, id="it is barred"),
+    ],
+)
+def test_pod_is_replaced_as_far_as_the_plan_knows(facts: dict[str, Any], *, is_known_to_come: bool) -> None:
+    victim = make_pod("web-0")
+    landing = LandingProver(make_snapshot([make_node("n2")], [victim])).consider(victim)
+    assert landing.replacement is not None
+    told = replace(landing, replacement=replace(landing.replacement, **facts))
+    unknown = replace(landing, replacement=None)
+
+    assert is_replaced(replace(make_eviction("web-0"), controller=WEB, landing=told)) is is_known_to_come
+    assert is_replaced(replace(make_eviction("web-0"), controller=WEB, landing=unknown))
+    assert not is_replaced(replace(make_eviction("web-0"), landing=told))
+
+
+def test_pod_of_no_controller_or_of_another_is_none_of_the_successors() -> None:
+    successors = Successors("shop", OWNER)
+
+    assert successors.has(make_pod("a", owners=[owner("ReplicaSet/rs", uid=OWNER)]))
+    assert not successors.has(make_pod("a", owners=[owner("ReplicaSet/rs", uid="another")]))
+    assert not successors.has(make_pod("a", owners=[owner("ReplicaSet/rs", uid=OWNER, controller=False)]))
+
+
+def test_pod_of_the_job_itself_or_one_that_leaves_is_no_replacement() -> None:
+    itself, leaving = born("old"), born("leaving")
+    itself["metadata"]["uid"] = "uid-old"
+    leaving["metadata"] |= {"deletionTimestamp": rfc3339(NOW), "finalizers": ["x"]}
+
+    assert find(cluster_of(itself, leaving), job(), LATE) == ""
+
+
+def test_pod_counts_whose_time_or_that_of_the_eviction_is_unknown() -> None:
+    timeless = born("timeless")
+    made = MigrationJob("j", "Running", "shop", "old", "uid-old", uid="j")
+    unasked = evicting(made, make_pod("old", node="n1"), NOW, asked_at=None)
+
+    assert find(cluster_of(timeless), replace(unasked, conditions=())) == "timeless"
+    assert came_after(make_pod("a"), replace(unasked, conditions=()))
+    assert came_after(make_pod("a", age=None), job())
+    assert not came_after(make_pod("a", age=3600), job())
+
+
+def test_oldest_replacement_goes_first_and_ties_go_by_name() -> None:
+    assert find(cluster_of(born("a", 72.0), born("b", 71.0)), job()) == "b"
+    assert find(cluster_of(born("b"), born("a")), job()) == "a"
+
+
+def test_pod_with_the_name_of_the_one_that_left_goes_before_one_on_the_node_of_the_room() -> None:
+    namesake = born("old", 72.0, on="n3")
+    namesake["metadata"]["uid"] = "new"
+
+    assert find(cluster_of(namesake, born("there")), job(node_name="n2")) == "old"
+
+
+def test_pod_that_waits_for_a_node_may_have_come_for_any_job() -> None:
+    cluster = cluster_of(born("waits", on=""))
+    replacements = Replacements(ObjectCalls(cluster.client()))
+
+    assert [find(cluster, job(name), known=replacements) for name in ("one", "two")] == ["waits", "waits"]

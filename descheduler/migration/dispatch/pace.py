@@ -97,8 +97,7 @@ class ServerPatience:
     def again_at(self, task: EvictionTask) -> float | None:
         """When the pod may be asked for again, None when it may not."""
         settings, judgement = self._settings, task.judgement
-        at = None if judgement is None else self._waits_until(judgement, task.answered_at)
-        if judgement is None or at is None:
+        if judgement is None or (at := self._waits_until(judgement, task.answered_at)) is None:
             return None
         if judgement.code.is_fault:
             return at if task.num_faults <= settings.max_fault_retries else None

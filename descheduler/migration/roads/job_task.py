@@ -123,8 +123,8 @@ class JobTask(DispatchTask):
 
     def is_refused_for_good(self, most_faults: int) -> bool:
         """Whether a pod that is still there after the last answer is not asked for again."""
-        is_conflict = self.judgement is not None and self.judgement.code is OutcomeCode.CONFLICT
-        return is_conflict or (self.judgement is not None and self.num_faults > most_faults)
+        judgement = self.judgement
+        return judgement is not None and (judgement.code is OutcomeCode.CONFLICT or self.num_faults > most_faults)
 
     def is_asked_again(self, now: float, settings: JobSettings) -> bool:
         """Whether a refused eviction is asked for again: a budget may have room once other pods are ready."""

@@ -233,6 +233,8 @@ class JobRoad:
         if taken is None:
             return
         over = taken.objections if taken.error is None else [(turn, "") for turn in taken.asked]
+        for turn in taken.asked if taken.error is None else ():
+            turn.task.num_errors = 0
         for turn, why in over:
             if turn not in self._turns:  # it is left out by now, or gone
                 continue
@@ -256,7 +258,8 @@ class JobRoad:
                 self._dispatcher.not_called(task)
 
     def _progressed(self, task: JobTask, progress: Progress) -> None:
-        task.num_errors = 0
+        if self._rechecks is None or not isinstance(progress.step, Evict):  # whose rechecks may go on failing
+            task.num_errors = 0
         now, stopped_by = self._around.clock(), self._dispatcher.stopped_by
         if progress.job is None:
             task.is_deleted = True

@@ -53,6 +53,15 @@ def test_first_doubt_about_a_pod_is_told_with_the_time_until_it_is_resolved(
     assert sink.doubts == doubts
 
 
+def test_time_until_a_doubt_is_resolved_runs_from_the_answer() -> None:
+    sink, clock = Heard(), Clock()
+    clock.sleep(100.0)
+
+    run(make_plan("a"), ScriptedApi(clock, a=[no_answer()]), SETTINGS, clock=clock, sink=sink)
+
+    assert [seconds for *_, seconds in sink.doubts] == [40.0]
+
+
 @pytest.mark.parametrize(
     ("answer", "overloads"),
     [
