@@ -303,8 +303,7 @@ def _describe_fault(error: Exception, timeout_seconds: float) -> str:
     """A few words on a transport fault, without the object addresses that urllib3 puts into its texts."""
     match error:
         case NewConnectionError():
-            cause = error.__cause__ or error.__context__
-            return f"no connection ({getattr(cause, 'strerror', None) or 'address unknown'})"
+            return f"no connection ({getattr(error.__cause__, 'strerror', None) or 'address unknown'})"
         case ConnectTimeoutError():
             return f"no connection within {whole_answer(timeout_seconds).connect_timeout:g} s"
         case NoAnswerInTime():
