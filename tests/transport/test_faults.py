@@ -79,7 +79,7 @@ CLOSED = "the connection was closed before the answer was complete"
         pytest.param(ReadTimeoutError(POOL, "/", "x"), TransportError, "no complete answer within 5 s", id="no answer"),
         pytest.param(ProtocolError("x", http.client.BadStatusLine("x")), TransportError,
                      "the answer is not HTTP, or its header is too large", id="no HTTP"),
-        pytest.param(ProtocolError("x", http.client.RemoteDisconnected()), TransportError, CLOSED, id="closed"),
+        pytest.param(ProtocolError("x", http.client.RemoteDisconnected("x")), TransportError, CLOSED, id="closed"),
         pytest.param(ProtocolError("x"), TransportError, CLOSED, id="closed without a cause"),
         pytest.param(HTTPError(), TransportError, "the connection failed (HTTPError)", id="something else"),
         pytest.param(OSError(), TransportError, "the connection failed (OSError)", id="the system"),
@@ -102,7 +102,7 @@ UNREACHED = "the proxy p:1 could not be reached; check the address of the proxy"
                      "the proxy p:1 refused the connection; check the address of the proxy and its rules", id="rules"),
         pytest.param(NewConnectionError(POOL, "x"), NotConnected, UNREACHED, id="no connection"),
         pytest.param(ConnectTimeoutError(), NotConnected, UNREACHED, id="no connection in time"),
-        pytest.param(http.client.RemoteDisconnected(), TransportError, UNREACHED, id="closed, perhaps later"),
+        pytest.param(http.client.RemoteDisconnected("x"), TransportError, UNREACHED, id="closed, perhaps later"),
         pytest.param(ValueError(TUNNEL), TransportError, UNREACHED, id="something else"),
     ],
 )  # fmt: skip

@@ -121,7 +121,7 @@ def test_node_is_ready_unless_its_condition_says_otherwise(
 
     found = node(conditions=told)
 
-    assert (found.is_ready, found.true_conditions) == (is_ready, true_conditions)
+    assert (found.is_ready, set(found.true_conditions)) == (is_ready, true_conditions)
 
 
 def test_node_that_says_little_has_nothing() -> None:
