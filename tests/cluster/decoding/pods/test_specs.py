@@ -82,6 +82,9 @@ def test_images_are_told_apart_by_what_uses_them() -> None:
             id="an RBD image with its monitors",
         ),
         pytest.param({"rbd": {"image": "i"}}, InlineDisk("rbd", ("rbd", "i")), id="an RBD image of the default pool"),
+        pytest.param({"azureDisk": {"diskURI": "u"}}, InlineDisk("azureDisk", ("u",)), id="a disk of Azure"),
+        pytest.param({"cinder": {"volumeID": "v"}}, InlineDisk("cinder", ("v",)), id="Cinder"),
+        pytest.param({"portworxVolume": {"volumeID": "v"}}, InlineDisk("portworxVolume", ("v",)), id="Portworx"),
     ],
 )
 def test_disk_that_a_pod_states_itself_is_known(source: Object, disk: InlineDisk) -> None:
@@ -149,6 +152,20 @@ def test_volumes_of_all_kinds_are_told_apart() -> None:
     assert pod.claim_names == ("c", "")
     assert [(volume.name, volume.num_claims_before) for volume in pod.ephemeral_volumes] == [("b", 1), ("e", 2)]
     assert pod.spec.volume_images == ("i:1",)
+
+
+@pytest.mark.parametrize(
+    ("source", "has_image", "has_claim"),
+    [
+        ({"image": {"reference": "i:1"}}, True, False),
+        ({"ephemeral": {}}, False, True),
+        ({"ephemeral": None}, False, False),
+    ],
+)
+def test_volume_of_a_kind_by_itself_is_known(source: Object, has_image: bool, has_claim: bool) -> None:
+    pod = make_pod("x", spec={"volumes": [{"name": "v", **source}]})
+
+    assert (pod.spec.volume_images, len(pod.ephemeral_volumes)) == (("i:1",) if has_image else (), has_claim)
 
 
 @pytest.mark.parametrize(
