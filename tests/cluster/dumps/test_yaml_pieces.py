@@ -147,3 +147,16 @@ def test_elements_wait_for_what_their_list_says_late(keys: tuple[str, ...]) -> N
     found = [piece for piece, _ in pieces(yaml.safe_dump({key: whole[key] for key in keys}, sort_keys=False))]
 
     assert found == [*({**TYPED, "items": [bare]} for bare in BARE), {**TYPED, "items": []}]
+
+
+def test_lines_that_only_yaml_breaks_are_no_fault_of_the_fault() -> None:
+    with pytest.raises(SnapshotError, match=r"^dump:2:1: not YAML: "):
+        pieces("# \u2028]")
+
+
+def test_object_that_is_too_large_is_placed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(yaml_pieces, "MAX_OBJECT_BYTES", 1000)
+    monkeypatch.setattr(yaml_pieces, "_READ_BYTES", 50)
+
+    with pytest.raises(SnapshotError, match=r"^dump:3:1: one object is larger than 0 MiB"):
+        pieces("kind: X\nb: 1\na: " + "long " * 500)
