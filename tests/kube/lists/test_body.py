@@ -47,6 +47,17 @@ def test_answer_that_is_not_the_list_is_an_error_and_named(body: bytes, found: s
         ListBodyReader(BUDGETS).read(body)
 
 
+def test_list_that_holds_what_it_does_not_say_is_named() -> None:
+    metadata = {"resourceVersion": "7"}
+    mixed = [{"kind": "PodDisruptionBudget"}, {"kind": "ConfigMap"}]
+
+    for kind, named in ((None, "a list"), ("PodDisruptionBudgetList", "a PodDisruptionBudgetList")):
+        with pytest.raises(
+            ExchangeError, match=f"but {named} that holds a ConfigMap of no apiVersion"
+        ):
+            ListBodyReader(BUDGETS).read(page(kind=kind, metadata=metadata, items=mixed))
+
+
 def test_list_says_what_it_is_and_where_it_goes_on() -> None:
     metadata = {"resourceVersion": "7", "continue": "more"}
     budget = {"kind": "PodDisruptionBudget", "apiVersion": "policy/v1", "metadata": {"name": "a"}}
