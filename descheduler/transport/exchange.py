@@ -38,6 +38,7 @@ from descheduler.transport.timed_connections import HandshakeError, keep_to_time
 
 _OK = 200
 _TEXT = "application/json"
+_UNCONNECTED = (NewConnectionError, ConnectTimeoutError)
 
 
 class Connection(Protocol):
@@ -255,7 +256,8 @@ def _opened(
     try:
         return open_response()
     except ProxyError as error:
-        raise TransportError(f"{what}: {_describe_proxy_fault(error, proxy)}") from error
+        fault = NotConnected if _is_before_proxy(error) else TransportError
+        raise fault(f"{what}: {_describe_proxy_fault(error, proxy)}") from error
     except (HTTPError, OSError) as error:
         raise _meaning(error, what, timeout_seconds) from error
 
@@ -282,11 +284,18 @@ def _meaning(error: Exception, what: str, timeout_seconds: float) -> ExchangeErr
         if why == "wrong_version_number":
             return ExchangeError(f"{what}: the server does not speak TLS on this port; use http:// or another port")
         return ExchangeError(f"{what}: TLS failed ({why}); check the certificate authority")
-    # A ProxyError comes only from a proxy that has not made the connection yet.
-    before = NewConnectionError | ConnectTimeoutError | ProxyError
-    was_sent = not (isinstance(cause, HandshakeError) or isinstance(error, before))
+    was_sent = not (isinstance(cause, HandshakeError) or isinstance(error, _UNCONNECTED))
     fault = TransportError if was_sent else NotConnected
     return fault(f"{what}: {_describe_fault(error, timeout_seconds)}")
+
+
+def _is_before_proxy(error: ProxyError) -> bool:
+    """Whether the connection was not made for certain: urllib3 blames the proxy for one that is lost later, too."""
+    return isinstance(error.original_error, _UNCONNECTED) or _is_refused_tunnel(error.original_error)
+
+
+def _is_refused_tunnel(cause: Exception) -> bool:
+    return isinstance(cause, OSError) and str(cause).startswith("Tunnel connection failed")
 
 
 def _describe_proxy_fault(error: ProxyError, proxy: str) -> str:
@@ -294,7 +303,7 @@ def _describe_proxy_fault(error: ProxyError, proxy: str) -> str:
     cause = error.original_error
     if "407" in str(cause):  # http.client tells the status of an answer to CONNECT in the text alone
         return f"the proxy {proxy} refused the connection (407); check user and password of the proxy"
-    if isinstance(cause, OSError) and str(cause).startswith("Tunnel connection failed"):
+    if _is_refused_tunnel(cause):
         return f"the proxy {proxy} refused the connection; check the address of the proxy and its rules"
     return f"the proxy {proxy} could not be reached; check the address of the proxy"
 
@@ -303,8 +312,7 @@ def _describe_fault(error: Exception, timeout_seconds: float) -> str:
     """A few words on a transport fault, without the object addresses that urllib3 puts into its texts."""
     match error:
         case NewConnectionError():
-            cause = error.__cause__ or error.__context__
-            return f"no connection ({getattr(cause, 'strerror', None) or 'address unknown'})"
+            return f"no connection ({getattr(error.__cause__, 'strerror', None) or 'address unknown'})"
         case ConnectTimeoutError():
             return f"no connection within {whole_answer(timeout_seconds).connect_timeout:g} s"
         case NoAnswerInTime():

@@ -67,6 +67,11 @@ def figures(snapshot: Snapshot) -> tuple[int | None, ...]:
         pytest.param({"maxUnavailable": "200%"}, (2, 2, 0, 4), id="more than there are"),
         pytest.param({"minAvailable": "26%"}, (0, 2, 2, 4), id="a share that has to be there, rounded up, too"),
         pytest.param({"minAvailable": 1}, (1, 2, 1, 2), id="a number, of the pods that there are"),
+        pytest.param({"minAvailable": 3}, (0, 2, 3, 2), id="a number of more than there are"),
+        pytest.param({"minAvailable": 0}, (2, 2, 0, 2), id="none of the pods that there are"),
+        pytest.param({"minAvailable": "0%"}, (2, 2, 0, 4), id="no share"),
+        pytest.param({"maxUnavailable": 0}, (0, 2, 4, 4), id="none that may be missing"),
+        pytest.param({"maxUnavailable": 9}, (2, 2, 0, 4), id="a number of more that may be missing"),
         pytest.param({}, (0, 2, 0, 0), id="nothing asked for"),
     ],
 )
@@ -122,3 +127,33 @@ def test_empty_status_is_that_of_a_new_budget(tmp_path: Path) -> None:
     snapshot = dump(tmp_path, budget({"maxUnavailable": 1}, status={}), pod("p", "ReplicaSet/web"))
 
     assert figures(snapshot)[0] is None
+
+
+def test_only_pods_that_are_ready_and_stay_are_healthy(tmp_path: Path) -> None:
+    pods = [
+        pod("p", "StatefulSet/db"),
+        pod("q", "StatefulSet/db", ready=False),
+        pod("r", "StatefulSet/db", deleted=5),
+    ]
+
+    assert figures(dump(tmp_path, budget({"maxUnavailable": 3}), *pods)) == (1, 1, 0, 3)
+
+
+def test_budget_over_no_pods_allows_nothing(tmp_path: Path) -> None:
+    assert figures(dump(tmp_path, budget({"maxUnavailable": 1}))) == (0, 0, 0, 0)
+    assert figures(dump(tmp_path, budget({"minAvailable": 0}))) == (0, 0, 0, 0)
+
+
+def test_replicas_of_each_workload_count_once(tmp_path: Path) -> None:
+    owners = workload("Deployment", "web", 4), workload("ReplicaSet", "web-1", 2, "web"), workload("ReplicaSet", "s", 3)
+    pods = [pod("p", "ReplicaSet/web-1"), pod("q", "ReplicaSet/web-1"), pod("r", "ReplicaSet/s")]
+
+    assert figures(dump(tmp_path, budget({"maxUnavailable": 1}), *owners, *pods)) == (0, 3, 6, 7)
+
+
+@pytest.mark.parametrize("text", ["50", "%", "1.5%", "-5%", "1234567890%", "５%", "50%x"])
+def test_text_that_is_no_percentage_is_a_fault(tmp_path: Path, text: str) -> None:
+    for rule in ("minAvailable", "maxUnavailable"):
+        (found,) = dump(tmp_path, budget({rule: text}), pod("p", "ReplicaSet/web")).budgets
+
+        assert found.why_never.startswith(f"SyncFailed ({rule}: {text} is not a number or a percentage")

@@ -13,7 +13,7 @@ from descheduler.model.objects import Namespace, Service
 
 
 def kind(name: str, api_version: str, **facts: Any) -> Kind[Namespace]:
-    return Kind(name, api_version, decoder=unshared(lambda block: Namespace(json.loads(block))), **facts)
+    return Kind(name, api_version, decoder=unshared(lambda block: Namespace(json.loads(block), {})), **facts)
 
 
 @pytest.mark.parametrize(

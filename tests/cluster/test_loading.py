@@ -38,3 +38,33 @@ def test_objects_that_are_there_are_settled_until_the_outermost_work_ends() -> N
 
     assert num_settled > 0
     assert gc.get_freeze_count() == 0
+
+
+def test_collector_that_is_off_stays_off() -> None:
+    gc.disable()
+    try:
+        with paused_gc():
+            pass
+        is_enabled = gc.isenabled()
+    finally:
+        gc.enable()
+
+    assert not is_enabled
+
+
+def test_objects_that_somebody_settled_stay_settled() -> None:
+    gc.freeze()
+    with settled_gc():
+        pass
+    with paused_gc():
+        pass
+
+    assert gc.get_freeze_count() > 0
+    gc.unfreeze()
+
+
+def test_work_over_nothing_that_was_settled_leaves_nothing_settled() -> None:
+    with settled_gc():
+        pass
+
+    assert gc.get_freeze_count() == 0

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from descheduler.kube.answers import ApiStatus, StatusCause, decode_status
+from descheduler.kube.answers import ApiStatus, ObjectHead, StatusCause, decode_status, describe_body
 from descheduler.transport.answer import RawResponse
 
 
@@ -47,3 +47,62 @@ def test_wait_is_read_from_header_then_body(header: str, seconds: float) -> None
     response = make_response(b'{"details": {"retryAfterSeconds": 10}}', retry_after=header)
 
     assert decode_status(response).retry_after_seconds == seconds
+
+
+@pytest.mark.parametrize(
+    ("code", "body", "is_done", "is_told"),
+    [
+        pytest.param(201, b'{"kind": "Status", "status": "Success"}', True, True, id="a Status of success"),
+        pytest.param(201, b'{"kind": "Status", "status": "Failure"}', False, True, id="a Status of failure"),
+        pytest.param(201, b'{"kind": "Eviction"}', True, False, id="the object that was created"),
+        pytest.param(201, b'{"kind": "Pod"}', False, False, id="another object"),
+        pytest.param(201, b"", False, False, id="nothing"),
+        pytest.param(429, b'{"kind": "Status", "status": "Success"}', False, True, id="a Status that contradicts"),
+        pytest.param(429, b'{"kind": "Eviction"}', False, False, id="an object that contradicts"),
+    ],
+)
+def test_success_is_confirmed_by_a_status_or_by_the_object(
+    code: int, body: bytes, is_done: bool, is_told: bool
+) -> None:
+    status = decode_status(make_response(body, status_code=code))
+
+    assert (status.is_done, status.is_told) == (is_done, is_told)
+
+
+def test_answer_without_words_is_told_by_its_status() -> None:
+    assert decode_status(RawResponse(418, "", {}, b"")).message == "HTTP status 418"
+    assert decode_status(RawResponse(418, "", {}, b'{"message": "tea"}')).message == "tea"
+
+
+@pytest.mark.parametrize(
+    ("header", "seconds"), [("0", 0.0), (" 7 ", 7.0), ("86400", 86_400.0), ("9" * 5000, 86_400.0), ("-5", None)]
+)
+def test_wait_is_a_number_of_seconds_and_a_day_at_most(header: str, seconds: float | None) -> None:
+    assert decode_status(make_response(b"", retry_after=header)).retry_after_seconds == seconds
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        (b"", "empty"),
+        (b" \n\t", "empty"),
+        (b" <html>", "HTML"),
+        (b'{"kind": "PodList", "apiVersion": "v1"}', "a PodList of v1"),
+        (b'{"kind": "PodList"}', "a PodList of no apiVersion"),
+        (b'{"kind": "Status", "message": "no\\nway"}', "a Status: no\\nway"),
+        (b'{"kind": "Status"}', "a Status of no apiVersion"),
+        (b'{"message": "x"}', "JSON without a kind"),
+        (b"[]", "JSON of another shape"),
+        (b'{"kind": 5}', "JSON of another shape"),
+        (b'{"kind"', "not whole JSON"),
+        (b'{"a":' * 1200, "not whole JSON"),
+        (b'{"kind": "\xff"}', "not whole JSON"),
+    ],
+)
+def test_body_is_described_without_its_content(body: bytes, words: str) -> None:
+    assert describe_body(body) == words
+
+
+def test_words_of_others_are_shortened() -> None:
+    assert len(ObjectHead("Status", "v1", "x" * 1000).words) < 250
+    assert len(ObjectHead("x" * 1000, "y" * 1000).words) < 450

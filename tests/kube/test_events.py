@@ -4,6 +4,8 @@ import threading
 from datetime import UTC, datetime
 from typing import cast
 
+import pytest
+
 from descheduler.kube.client import KubeClient
 from descheduler.kube.events import EventRecorder, EventTotals, PodEvent
 from descheduler.model.shard import Shard
@@ -62,6 +64,16 @@ def test_long_note_is_cut_to_what_the_api_takes(fake_api: FakeApi, client: KubeC
     note = fake_api.sent("POST", EVENTS)[0].body["note"]
     assert len(note.encode()) <= 1024
     assert note.endswith("ü...")
+
+
+@pytest.mark.parametrize(("note", "written"), [("x" * 1024, "x" * 1024), ("x" * 1025, "x" * 1021 + "...")])
+def test_note_is_whole_up_to_what_the_api_takes(fake_api: FakeApi, client: KubeClient, note: str, written: str) -> None:
+    recorder = make_recorder(client)
+
+    recorder.record(make_event(note=note))
+    recorder.flush(30)
+
+    assert fake_api.sent("POST", EVENTS)[0].body["note"] == written
 
 
 def test_note_of_a_shard_names_it_also_when_it_is_cut(fake_api: FakeApi, client: KubeClient) -> None:

@@ -18,6 +18,7 @@ from tests.report.outcomes import EVICTED, REFUSED
 
 def test_every_stage_is_timed() -> None:
     clock = Clock()
+    clock.sleep(100)
     observer = RunObserver(clock=clock.now)
 
     with observer.run(), observer.cycle():

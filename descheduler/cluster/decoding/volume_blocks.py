@@ -127,4 +127,4 @@ def is_managed_disk(kind: str | None) -> bool:
 
 
 def _disk(raw: msgspec.Raw) -> DiskWire | None:
-    return None if raw is ABSENT else _decode_disk(bytes(raw))
+    return _decode_disk(bytes(raw))

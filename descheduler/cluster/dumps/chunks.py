@@ -121,12 +121,11 @@ def _gunzip(stream: BinaryIO, head: bytes, source: str) -> Iterator[bytes]:
                 num_compressed += len(compressed)
             if not (compressed or text or member.eof):
                 raise SnapshotError(f"{source}: the gzip data is truncated; copy or create it again")
-        # Zeros may pad a file to a block, which ends it.
-        compressed = member.unused_data
-        if not compressed:
-            compressed = stream.read(_COMPRESSED_BYTES)
-            num_compressed += len(compressed)
-        compressed = compressed.lstrip(b"\0")
+        # Zeros may pad a file to a block.
+        compressed = member.unused_data.lstrip(b"\0")
+        while not compressed and (read := stream.read(_COMPRESSED_BYTES)):
+            num_compressed += len(read)
+            compressed = read.lstrip(b"\0")
 
 
 def _ahead(chunks: Iterator[bytes]) -> Iterator[bytes]:

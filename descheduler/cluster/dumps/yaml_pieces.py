@@ -71,9 +71,9 @@ class _Text(BytesIO):
         return super().read(min(size or _READ_BYTES, _READ_BYTES))
 
     def faulty_line(self, error: yaml.MarkedYAMLError) -> str:
-        """The line where the parser stopped."""
-        lines = self.getvalue().split(b"\n", error.problem_mark.line + 1) if error.problem_mark else [b""]
-        return lines[-2 if len(lines) > 1 else -1].decode(errors="replace")
+        """The line where the parser stopped; empty behind the last one."""
+        lines, mark = self.getvalue().split(b"\n"), error.problem_mark
+        return lines[mark.line].decode(errors="replace") if mark and mark.line < len(lines) else ""
 
 
 class _Documents:

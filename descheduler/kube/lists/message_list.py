@@ -120,6 +120,8 @@ class _Fields:
             tag = self._varint()
             value = self._varint()
             if tag & 7 == _OF_LENGTH:
+                if value > len(self._message) - self._at:
+                    raise IndexError("a text is cut short")
                 found[tag >> 3] = self._message[self._at : self._at + value].decode()
                 self._at += value
         return found

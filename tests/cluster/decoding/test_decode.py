@@ -9,8 +9,10 @@ import pytest
 from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.cluster.request import SnapshotRequest
 from descheduler.cluster.snapshot import SnapshotError
+from descheduler.model.node import Node
 from descheduler.model.pod import Pod, PodCondition
-from tests.builders import Object, pod_object
+from descheduler.model.selection.taints import Taint
+from tests.builders import Object, node_object, pod_object
 
 MOMENT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
@@ -89,3 +91,48 @@ def test_sidecar_and_overhead_and_pod_level_requests_count() -> None:
     requests = decoded(pod_object("x") | {"spec": spec}).spec.requests
 
     assert requests == {"cpu": 350 * 10**6, "memory": 3 * 2**30 * 10**9}
+
+
+def node(**status: object) -> Node:
+    obj = node_object("a") | {"status": status}
+    return snapshot_from_objects([obj]).nodes[0]
+
+
+def condition_of_node(kind: str, status: str) -> Object:
+    return {"type": kind, "status": status}
+
+
+@pytest.mark.parametrize(
+    ("conditions", "is_ready", "true_conditions"),
+    [
+        (None, True, set()),
+        ([], True, set()),
+        ([("Ready", "True")], True, set()),
+        ([("Ready", "False")], False, set()),
+        ([("Ready", "Unknown")], False, set()),
+        ([("MemoryPressure", "False"), ("DiskPressure", "True"), ("Ready", "True")], True, {"DiskPressure"}),
+        ([("", "True"), ("PIDPressure", "Unknown")], True, set()),
+    ],
+)
+def test_node_is_ready_unless_its_condition_says_otherwise(
+    conditions: list[tuple[str, str]] | None, is_ready: bool, true_conditions: set[str]
+) -> None:
+    told = None if conditions is None else [condition_of_node(*each) for each in conditions]
+
+    found = node(conditions=told)
+
+    assert (found.is_ready, set(found.true_conditions)) == (is_ready, true_conditions)
+
+
+def test_node_that_says_little_has_nothing() -> None:
+    bare = snapshot_from_objects([{"kind": "Node", "apiVersion": "v1", "metadata": {"name": "a"}}]).nodes[0]
+
+    assert (bare.uid, bare.labels, bare.unschedulable, bare.taints, bare.allocatable) == ("", {}, False, (), {})
+    assert (bare.images, bare.declared_features, bare.reservation, bare.is_trimmed) == ({}, frozenset(), None, False)
+
+
+def test_taints_of_a_node_are_read() -> None:
+    obj = node_object("a")
+    obj["spec"]["taints"] = [{"key": "k", "value": "v", "effect": "NoSchedule"}, {}]
+
+    assert snapshot_from_objects([obj]).nodes[0].taints == (Taint("k", "v", "NoSchedule"), Taint("", "", ""))

@@ -208,7 +208,9 @@ def test_status_of_an_earlier_spec_tells_nothing_of_this_one(
 
 @pytest.mark.parametrize(("kind", "field"), [("Job", "parallelism"), ("ReplicaSet", "replicas")])
 def test_workload_has_one_pod_unless_it_says_otherwise(kind: str, field: str) -> None:
-    assert [decoded(controller(kind, **{field: number})).replicas for number in (None, 0, 2)] == [1, 0, 2]
+    specs: list[dict[str, Any]] = [{field: number} for number in (None, 0, 2)]
+
+    assert [decoded(controller(kind, **spec)).replicas for spec in specs] == [1, 0, 2]
 
 
 @pytest.mark.parametrize(
@@ -240,9 +242,10 @@ def test_stateful_set_that_says_nothing_has_no_claims_and_no_wait() -> None:
 def test_revision_keeps_the_template_that_pods_are_still_made_from(keep_templates: bool) -> None:
     made = template({"a": "b"}, priorityClassName="high", runtimeClassName="sandbox")
     metadata = {"name": "r", "namespace": "shop", "ownerReferences": [owner("Pod/x", controller=False), owner("X/y")]}
+    held: list[Object | None] = [{"spec": {"template": made}}, {"spec": {}}, {}, None]
     revisions = [
         {"kind": "ControllerRevision", "apiVersion": "apps/v1", "metadata": metadata, "revision": 3, "data": data}
-        for data in ({"spec": {"template": made}}, {"spec": {}}, {}, None)
+        for data in held
     ]
 
     full, *others = [

@@ -153,3 +153,75 @@ def test_what_is_no_json_of_objects_is_said_with_its_place(text: str, sentence: 
         pieces(text)
 
     assert sentence in str(caught.value)
+
+
+NAMED = [numbered(number, 60, kind="X", apiVersion="v1") for number in range(9)]
+BARE = [numbered(number, 60) for number in range(9)]
+TYPED = {"kind": "XList", "apiVersion": "v1"}
+
+
+@pytest.mark.parametrize("blanks", ["", "\n" * 150], ids=["dense", "blanks before the first"])
+@pytest.mark.parametrize(
+    "keys",
+    [{"kind": "List"}, {"kind": "List", "apiVersion": "v1"}, {}],
+    ids=["kind", "kind and version", "items first"],
+)
+def test_objects_that_name_their_kind_come_by_themselves(keys: Object, blanks: str) -> None:
+    text = json.dumps({**keys, "items": NAMED}).replace('"items": [', '"items": [' + blanks)
+
+    *found, last = [piece for piece, _ in pieces(text, 11)]
+
+    assert found == NAMED
+    assert last == {**keys, "items": []}
+
+
+def test_objects_that_name_no_kind_come_in_lists_of_their_kind() -> None:
+    *found, last = [piece for piece, _ in pieces(json.dumps({**TYPED, "items": BARE}))]
+
+    assert [each["kind"] for each in found] == ["XList"] * len(found)
+    assert [obj for each in found for obj in each["items"]] == BARE
+    assert last == {**TYPED, "items": []}
+
+
+@pytest.mark.parametrize("first", [{}, {"kind": "XList"}, {"apiVersion": "v1"}], ids=["nothing", "kind", "version"])
+def test_list_that_names_its_kind_late_comes_as_a_whole_unless_it_is_long(
+    monkeypatch: pytest.MonkeyPatch, first: Object
+) -> None:
+    small = [numbered(number, 0) for number in range(9)]
+    text = json.dumps({**first, "items": small, **{key: TYPED[key] for key in TYPED if key not in first}})
+
+    assert [piece for piece, _ in pieces(text)] == [{**TYPED, "items": small}]
+    monkeypatch.setattr(json_pieces, "_MAX_ITEMS_BYTES", 200)
+    with pytest.raises(SnapshotError, match="a list that names its kind after its items is too long"):
+        pieces(text)
+
+
+def test_items_of_what_is_no_list_stay_in_it() -> None:
+    menu = {"kind": "Menu", "items": [1, {"a": 2}], "text": "x" * 200}
+
+    assert [piece for piece, _ in pieces(json.dumps(menu))] == [menu]
+
+
+@pytest.mark.parametrize("size", range(1, 30))
+def test_number_is_whole_wherever_the_text_is_cut(size: int) -> None:
+    text = json.dumps({"version": 1234567890123456789, "text": "x" * 150, "other": 12.5})
+
+    assert [piece for piece, _ in pieces(text, size)] == [json.loads(text)]
+
+
+@pytest.mark.parametrize("before", ["", "{}\n", '{"a": "%s"}\n' % ("x" * 120)])
+def test_beginning_of_what_is_no_object_is_shown(before: str) -> None:
+    with pytest.raises(SnapshotError, match=f"not a Kubernetes object but {'y' * 40};"):
+        pieces(before + "y" * 60)
+    with pytest.raises(SnapshotError, match=f"not a Kubernetes object but {'y' * 20};"):
+        pieces(before + "y" * 20)
+
+
+def test_object_may_be_as_large_as_one_that_an_api_server_stores() -> None:
+    def members(size: int) -> str:
+        return json.dumps({"a": "x" * 490, "b": "y" * size}, separators=(",", ":"))
+
+    sizes = len('"a"') + 492 + len('"b"') + 2
+    assert len(pieces(members(1000 - sizes))) == 1
+    with pytest.raises(SnapshotError, match="dump:1: one object is larger than 0 MiB"):
+        pieces(members(1001 - sizes))

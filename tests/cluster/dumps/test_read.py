@@ -8,6 +8,7 @@ import json
 import os
 from collections.abc import Iterable
 from pathlib import Path
+from textwrap import indent
 
 import pytest
 import yaml
@@ -73,7 +74,9 @@ def problem(paths: Iterable[Path]) -> str:
         pytest.param(json.dumps([NODE, POD], indent=1), id="an array of objects"),
         pytest.param(json.dumps(NODE, indent=2) + "\n" + json.dumps(POD, indent=2), id="indented objects in a row"),
         pytest.param("\ufeff" + lines(NODE, POD), id="text with a byte order mark"),
+        pytest.param("\n  " + json.dumps(mixed(NODE, POD)), id="blanks before a list"),
         pytest.param(yaml.safe_dump(mixed(NODE, POD)), id="a YAML list"),
+        pytest.param(indent(yaml.safe_dump(mixed(NODE, POD)), "  "), id="a YAML list that is indented"),
         pytest.param(yaml.safe_dump_all([NODE, POD, None]), id="YAML documents, one of them empty"),
         pytest.param("# taken today\n---\n" + yaml.safe_dump(mixed(NODE, POD)), id="YAML that starts with a comment"),
     ],

@@ -104,3 +104,59 @@ def test_what_is_no_yaml_of_objects_is_said_with_its_place(
         pieces(text, 50)
 
     assert sentence in str(caught.value)
+
+
+@pytest.mark.parametrize("end", ["", "\n", "\nc: 1\n"])
+@pytest.mark.parametrize(("line", "is_tab"), [("\tb: 1", True), ("]", False)])
+def test_line_that_is_indented_with_a_tab_is_told(line: str, is_tab: bool, end: str) -> None:
+    with pytest.raises(SnapshotError) as caught:
+        pieces(f"kind: X\na:\n{line}{end}")
+
+    assert ("the line is indented with a tab, use spaces" in str(caught.value)) == is_tab
+    assert str(caught.value).startswith("dump:3:1:")
+
+
+def test_text_may_be_as_long_as_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(yaml_pieces, "_MAX_BYTES", 100)
+
+    assert pieces("kind: X\n#".ljust(100, "x")) == [({"kind": "X"}, 1)]
+    with pytest.raises(SnapshotError, match="is not read; take the dump in JSON"):
+        pieces("kind: X\n#".ljust(101, "x"))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("# none\n", "dump: holds no objects; "),
+        ("kind: \x01\n", "dump: holds bytes or characters that YAML does not allow; "),
+    ],
+)
+def test_text_without_objects_is_refused(text: str, message: str) -> None:
+    with pytest.raises(SnapshotError, match=f"^{message}"):
+        pieces(text)
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [("kind", "items", "apiVersion"), ("apiVersion", "items", "kind")],
+    ids=["version", "kind"],
+)
+def test_elements_wait_for_what_their_list_says_late(keys: tuple[str, ...]) -> None:
+    whole = {"items": BARE, **TYPED}
+
+    found = [piece for piece, _ in pieces(yaml.safe_dump({key: whole[key] for key in keys}, sort_keys=False))]
+
+    assert found == [*({**TYPED, "items": [bare]} for bare in BARE), {**TYPED, "items": []}]
+
+
+def test_lines_that_only_yaml_breaks_are_no_fault_of_the_fault() -> None:
+    with pytest.raises(SnapshotError, match=r"^dump:2:1: not YAML: "):
+        pieces("# \u2028]")
+
+
+def test_object_that_is_too_large_is_placed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(yaml_pieces, "MAX_OBJECT_BYTES", 1000)
+    monkeypatch.setattr(yaml_pieces, "_READ_BYTES", 50)
+
+    with pytest.raises(SnapshotError, match=r"^dump:3:1: one object is larger than 0 MiB"):
+        pieces("kind: X\nb: 1\na: " + "long " * 500)

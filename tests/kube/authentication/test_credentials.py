@@ -240,6 +240,45 @@ def test_short_lived_token_is_not_fetched_for_every_request() -> None:
     assert used == ["first"] * 3
 
 
+def test_value_is_renewed_when_its_time_is_over_and_not_before() -> None:
+    clock = Clock()
+    tokens = iter(["first", "second"])
+    credentials = RenewedCredentials(lambda: Issued(next(tokens), 100.0), clock=clock)
+
+    used = []
+    for clock.seconds in (0.0, 99.0, 100.0, 199.0):
+        used.append(credentials.authorization())
+
+    assert used == ["first", "first", "second", "second"]
+
+
+def test_renewal_that_failed_is_not_tried_for_every_request() -> None:
+    clock, asked = Clock(), []
+
+    def issue() -> Issued:
+        asked.append(clock.seconds)
+        if len(asked) > 1:
+            raise SettingsError("no")
+        return Issued("first", 100.0)
+
+    credentials = RenewedCredentials(issue, clock=clock)
+    for clock.seconds in (0.0, 100.0, 100.5, 101.0):
+        assert credentials.authorization() == "first"
+
+    assert asked == [0.0, 100.0]
+
+
+def test_only_the_value_that_was_refused_is_renewed() -> None:
+    tokens = iter(["first", "second"])
+    credentials = RenewedCredentials(lambda: Issued(next(tokens), 100.0), clock=Clock())
+    credentials.authorization()
+
+    credentials.refuse("other")
+    assert credentials.authorization() == "first"
+    credentials.refuse("first")
+    assert credentials.authorization() == "second"
+
+
 def test_token_file_comes_before_the_token_that_stands_in_for_it(secure_api: FakeApi, tmp_path: Path) -> None:
     user = {"tokenFile": "token", "token": "spare"}
     without = authorization_of(secure_api, connect(str(write_kubeconfig(tmp_path, secure_api, user))))

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import threading
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import cast
 
 import pytest
 
 from descheduler.kube.client import KubeClient
+from descheduler.kube.leases.held_lease import Claim, believable_seconds, shown_holder, weigh_claim
 from descheduler.kube.leases.lease import LeaseHeld, acquire, give_back
 from descheduler.kube.leases.settings import LeaseSettings
+from descheduler.kube.leases.store import LeaseSpec, micro_time
 from descheduler.transport.answer import RawResponse
 from tests.integration.fake_api import FakeApi
 from tests.integration.faults import Answer, Drop, Silence, Truncate, failure
@@ -219,3 +221,50 @@ def test_only_ones_own_lease_is_given_back(
 
 def test_renewal_is_due_after_a_third_and_lost_after_two() -> None:
     assert (SETTINGS.period_seconds, SETTINGS.patience_seconds) == (20, 40)
+
+
+NOON = datetime(2026, 6, 30, 12, tzinfo=UTC)
+
+
+def spec(renewed_seconds_ago: float | None = 0, *, holder: str | None = "x", duration: int | None = 60) -> LeaseSpec:
+    renewed = None if renewed_seconds_ago is None else micro_time(NOON - timedelta(seconds=renewed_seconds_ago))
+    return LeaseSpec(holder, duration, renewed, renewed, 0)
+
+
+@pytest.mark.parametrize(
+    ("found", "claim"),
+    [
+        pytest.param(spec(holder=None), Claim.FREE, id="no holder"),
+        pytest.param(spec(holder=""), Claim.FREE, id="an empty holder"),
+        pytest.param(spec(None), Claim.FREE, id="no renewal"),
+        pytest.param(spec(69.9), Claim.HELD, id="within the duration and the allowance for clocks"),
+        pytest.param(spec(70), Claim.FREE, id="at their end"),
+        pytest.param(spec(-70), Claim.HELD, id="ahead by no more"),
+        pytest.param(spec(-70.1), Claim.DOUBTFUL, id="ahead by more"),
+        pytest.param(spec(9.9, duration=None), Claim.HELD, id="no duration, within the allowance"),
+        pytest.param(spec(10, duration=None), Claim.FREE, id="no duration, behind the allowance"),
+        pytest.param(spec(9.9, duration=-5), Claim.HELD, id="a duration below zero, within the allowance"),
+        pytest.param(spec(10, duration=-5), Claim.FREE, id="a duration below zero, behind the allowance"),
+        pytest.param(spec(80_000, duration=86_400), Claim.HELD, id="a day"),
+        pytest.param(spec(0, duration=86_401), Claim.DOUBTFUL, id="more than a day"),
+        pytest.param(spec(70, duration=86_401), Claim.FREE, id="more than a day, not renewed in the time of this run"),
+    ],
+)
+def test_claim_is_that_of_times_which_can_be_true(found: LeaseSpec, claim: Claim) -> None:
+    assert weigh_claim(found, NOON, 60) is claim
+
+
+@pytest.mark.parametrize(
+    ("duration", "own", "seconds"),
+    [(30, 60, 30), (86_400, 60, 86_400), (86_401, 60, 60), (90_000, 90_000, 90_000), (90_001, 90_000, 90_000),
+     (None, 60, 0), (-1, 60, 0)],
+)  # fmt: skip
+def test_duration_of_more_than_a_day_is_not_meant_unless_it_is_that_of_this_run(
+    duration: int | None, own: int, seconds: int
+) -> None:
+    assert believable_seconds(spec(duration=duration), own) == seconds
+
+
+@pytest.mark.parametrize(("text", "shown"), [(None, "an unnamed holder"), ("", "an unnamed holder"), ("a\nb", "a\\nb")])
+def test_holder_is_shown_on_one_line(text: str | None, shown: str) -> None:
+    assert shown_holder(text) == shown

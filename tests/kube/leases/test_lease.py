@@ -244,6 +244,7 @@ def test_missing_namespace_is_named(fake_api: FakeApi, client: KubeClient) -> No
 def test_lease_without_duration_is_refused() -> None:
     with pytest.raises(ValueError, match="duration_seconds is 0, at least 1 is needed"):
         LeaseSettings("kube-system", "repair", 0)
+    assert LeaseSettings("kube-system", "repair", 1).duration_seconds == 1
 
 
 def test_time_without_a_zone_is_utc() -> None:

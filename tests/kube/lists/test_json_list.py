@@ -112,3 +112,50 @@ def test_list_beyond_its_bounds_is_given_up(
 
     with pytest.raises(error, match=message):
         pieces(body, [100] * 100)
+
+
+def test_list_that_says_what_it_is_first_comes_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(incoming, "_TOGETHER_BYTES", 20)
+    least = {"kind": "PodList", "metadata": {}}
+
+    for head in (least, HEAD):
+        found = pieces(json.dumps({**head, "items": [{"a": number} for number in range(50)]}).encode(), [30] * 50)
+
+        assert len(found) > 1
+        assert [item["a"] for piece in found for item in piece["items"]] == list(range(50))
+
+
+@pytest.mark.parametrize(
+    ("body", "longer"),
+    [
+        pytest.param(listed({}) + b" " * 1024, listed({}) + b" " * 1025, id="blanks behind it"),
+        pytest.param(listed(*[{}] * 50), listed(*[{}] * 51), id="its objects"),
+        pytest.param(
+            b'{"kind":' + b" " * 999 + listed({})[8:], b'{"kind":' + b" " * 1000 + listed({})[8:], id="blanks within"
+        ),
+        pytest.param(
+            listed({}, {"a": "x" * 490})[:-2] + b"]}", listed({}, {"a": "x" * 900})[:-2] + b"]}", id="one object"
+        ),
+    ],
+)
+def test_list_may_be_as_large_as_its_bounds(monkeypatch: pytest.MonkeyPatch, body: bytes, longer: bytes) -> None:
+    monkeypatch.setattr(incoming, "_MOST_OBJECT_BYTES", 500)
+    monkeypatch.setattr(incoming, "_TOGETHER_BYTES", 1)
+    monkeypatch.setattr(incoming, "_MOST_STREAMED_OBJECTS", 50)
+    monkeypatch.setattr(json_list, "_MOST_BLANKS", 1000)
+
+    assert pieces(body, [1] * (len(body) - 1))
+    with pytest.raises(ExchangeError):
+        pieces(longer, [1] * (len(longer) - 1))
+
+
+def test_part_of_the_head_may_be_as_large_as_an_object(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(json_list, "OBJECT_BYTES", 100)
+    monkeypatch.setattr(incoming, "_TOGETHER_BYTES", 1)
+
+    def head(size: int) -> bytes:
+        return b'{"kind":"PodList","apiVersion":"' + b"x" * (size - 2) + b'","metadata":{},"items":[]}'
+
+    assert pieces(head(100), [1] * 60)
+    with pytest.raises(AnswerTooLarge, match="a part of the answer is larger"):
+        pieces(head(250), [1] * 300)

@@ -2,14 +2,16 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Mapping
+from typing import Any, cast
 
 import pytest
 
 from descheduler.kube.client import KubeClient
 from descheduler.kube.errors import KindAbsent, KindForbidden, ListExpired
 from descheduler.kube.lists.body import ListPage
-from descheduler.kube.lists.listing import doing_of
+from descheduler.kube.lists.listing import doing_of, list_pages
+from descheduler.transport.errors import AnswerTooLarge
 from tests.integration.fake_api import FakeApi, Request
 from tests.integration.faults import Answer, Truncate, failure
 
@@ -168,3 +170,24 @@ def test_forbidden_kind_without_a_named_user_is_still_named(fake_api: FakeApi, c
 )
 def test_request_is_told_by_what_it_reads(path: str, doing: str) -> None:
     assert doing_of(path) == doing
+
+
+class AlwaysTooLarge:
+    """A server whose pages are too large whatever is asked for."""
+
+    def __init__(self) -> None:
+        self.limits: list[str] = []
+
+    def fetch(self, path: str, decode: object, *, query: Mapping[str, str], max_bytes: int, accept: str = "") -> Any:
+        self.limits.append(query["limit"])
+        raise AnswerTooLarge("too large")
+
+
+@pytest.mark.parametrize(("limit", "limits"), [(16, ["16", "2", "1"]), (8, ["8", "1"]), (1, ["1"])])
+def test_smaller_pages_are_asked_for_until_one_object_is_too_large(limit: int, limits: list[str]) -> None:
+    server = AlwaysTooLarge()
+
+    with pytest.raises(AnswerTooLarge):
+        list(list_pages(cast(Any, server), PODS, limit=limit, query={}))
+
+    assert server.limits == limits

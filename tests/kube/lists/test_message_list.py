@@ -207,3 +207,69 @@ def test_number_without_end_in_the_head_is_refused_at_once() -> None:
 
     with pytest.raises(ExchangeError, match="its head is damaged"):
         MessageList(iter([b"k8s\0\x0a" + length + head]), "GET x")
+
+
+def varint(number: int) -> bytes:
+    return padded(number, max(1, -(-number.bit_length() // 7)))
+
+
+def envelope(content: bytes, *, length: int | None = None, kind: bytes = b"PodList") -> bytes:
+    """A list with this content, which may state another length."""
+    stated = b"\x0a\x02v1\x12" + varint(len(kind)) + kind
+    return (
+        b"k8s\0\x0a" + varint(len(stated)) + stated
+        + b"\x12" + varint(len(content) if length is None else length) + content
+    )  # fmt: skip
+
+
+HEAD = b"\x0a\x09\x12\x017\x1a\x04more"
+"""Version 7, continued by `more`."""
+
+
+@pytest.mark.parametrize("part", [1, 2, 7, 1000, 1 << 20])
+@pytest.mark.parametrize("size", [0, 1, 127, 128, 300, 16_383, 16_384])
+def test_objects_of_any_size_come_whole(size: int, part: int) -> None:
+    contents = [bytes([65 + number]) * size for number in range(4)]
+    body = envelope(HEAD + b"".join(b"\x12" + varint(size) + content for content in contents))
+
+    found = MessageList((body[at : at + part] for at in range(0, len(body), part)), "GET")
+
+    assert [item for batch in found.batches() for item in batch] == contents
+    assert (found.kind, found.api_version, found.resource_version, found.continue_token) == (
+        "PodList",
+        "v1",
+        "7",
+        "more",
+    )
+
+
+def test_list_of_nothing_states_nothing() -> None:
+    found = MessageList(iter([b"k8s\0\x0a\x00\x12\x00"]), "GET")
+
+    assert (found.kind, found.api_version, found.resource_version, found.continue_token) == ("", "", "", "")
+    assert list(found.batches()) == []
+
+
+def test_numbers_in_the_head_are_passed_over() -> None:
+    body = envelope(b"\x0a\x0e\x20\x05\x12\x017\x28\x80\x01\x1a\x04more")
+
+    assert MessageList(iter([body]), "GET").continue_token == "more"
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        pytest.param(b"k8s\0\x12\x00", "it holds field 2 where field 1 is expected", id="no type"),
+        pytest.param(b"k8s\0\x0a\x00\x1a\x00", "it holds field 3 where field 2 is expected", id="no list"),
+        pytest.param(envelope(b"\x12\x00"), "it holds field 2 where field 1 is expected", id="no metadata"),
+        pytest.param(envelope(HEAD + b"\x1a\x00"), "it holds field 3 where field 2 is expected", id="no object"),
+        pytest.param(envelope(b"\x0a\x02\x12\x05") + b"x" * 9, "its head is damaged", id="a head that is cut short"),
+        pytest.param(envelope(b"\x0a\x03\x12\x01\xff"), "its head is damaged", id="a head that is no text"),
+        pytest.param(envelope(HEAD + b"\x12\x05abcde", length=len(HEAD) + 4),
+                     "an object goes beyond the end of the list", id="an object that is too long"),
+        pytest.param(b"k8s\0\x0a" + b"\xff" * 9 + b"\x80\x01", "a number has no end", id="a number of eleven bytes"),
+    ],
+)  # fmt: skip
+def test_bytes_that_are_no_list_are_refused_with_what_is_wrong(body: bytes, message: str) -> None:
+    with pytest.raises(ExchangeError, match=f"^GET: the answer is not a list in protobuf: {message}; check the server"):
+        list(MessageList(iter([body]), "GET").batches())

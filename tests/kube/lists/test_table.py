@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pytest
+
 from descheduler.kube.client import KubeClient
 from descheduler.kube.lists.listing import column_cells
 from descheduler.kube.objects import ObjectCalls
@@ -67,3 +69,25 @@ def test_nodes_are_read_whole_where_the_server_makes_no_tables(fake_api: FakeApi
     fake_api.fail_always("GET", NODES, Answer(200, whole))
 
     assert read_health(ObjectCalls(client)) == Health(num_nodes=3, num_not_ready=1, num_unschedulable=0)
+
+
+def table(columns: list[str], *rows: list[object]) -> Object:
+    columned = [{"name": name} for name in columns]
+    return {"kind": "Table", "columnDefinitions": columned, "rows": [{"cells": row} for row in rows]}
+
+
+@pytest.mark.parametrize(
+    ("answered", "cells"),
+    [
+        (table(["Status"], ["a"], []), ("a", "")),
+        (table(["X", "Status"], [1, 2]), ("2",)),
+        (table(["X"]), None),
+        (table(["Status"]) | {"kind": "NodeList"}, None),
+    ],
+)
+def test_cells_of_a_column_are_those_of_a_table(
+    fake_api: FakeApi, client: KubeClient, answered: Object, cells: tuple[str, ...] | None
+) -> None:
+    fake_api.fail_next("GET", NODES, Answer(200, answered))
+
+    assert column_cells(client, NODES, "Status") == cells

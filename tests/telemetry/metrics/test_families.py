@@ -125,6 +125,18 @@ def test_plugin_durations_fall_into_upstreams_buckets() -> None:
     assert bucket("descheduler_loop_duration_seconds", "500.0") == 1
 
 
+def test_duration_counts_in_the_bucket_that_it_is_the_bound_of() -> None:
+    clock = Clock()
+    observer = RunObserver(clock=clock.now)
+    with observer.cycle(), observer.plugin_run("p", "PodLifeTime", "deschedule"):
+        clock.sleep(0.5)
+
+    registry = run_registry(RunRecord(observer), last_success=None)
+
+    name, labels = "descheduler_strategy_duration_seconds_bucket", {"strategy": "PodLifeTime", "profile": "p"}
+    assert [registry.get_sample_value(name, {**labels, "le": bound}) for bound in ("0.25", "0.5", "1.0")] == [0, 1, 1]
+
+
 def test_build_info_is_one() -> None:
     assert list(values(run_registry(RunRecord(), last_success=None), "descheduler_build_info").values()) == [1]
 

@@ -88,9 +88,8 @@ def _read_special(volumes: list[VolumeWire], claims: tuple[str, ...], *, has_loc
     ephemeral = []
     for each in volumes:
         num_claims += each.persistent_volume_claim is not None
-        if each.ephemeral is not ABSENT:
-            ephemeral.append(decode_ephemeral_volume(each.name or "", bytes(each.ephemeral), num_claims))
-    images = [decode_volume_image(bytes(v.image)) for v in volumes if v.image is not ABSENT]
+        ephemeral.append(decode_ephemeral_volume(each.name or "", bytes(each.ephemeral), num_claims))
+    images = [decode_volume_image(bytes(volume.image)) for volume in volumes]
     disks = [decode_inline_disk(volume) for volume in volumes]
     return PodVolumes(
         claim_names=claims,
@@ -322,12 +321,12 @@ def _restarts_all(container: ContainerWire) -> bool:
 
 
 def _group_name(raw: msgspec.Raw) -> str:
-    group = None if raw is ABSENT else _decode_group(bytes(raw))
+    group = _decode_group(bytes(raw))
     return "" if group is None else group.pod_group_name or ""
 
 
 def _says_something(raw: msgspec.Raw) -> bool:
-    return raw is not ABSENT and bytes(raw) not in _EMPTY
+    return bytes(raw) not in _EMPTY
 
 
 def _grace_period(seconds: int | None) -> int:

@@ -19,7 +19,7 @@ def defaulted(**spec: object) -> PodSpecWire:
 
 def container(**fields: object) -> dict[str, Any]:
     """The first container with its defaults; blocks as JSON has them."""
-    (found,) = defaulted(containers=[fields]).containers or ()
+    (found,) = defaulted(containers=[fields]).containers or []
     return {"resources": json.loads(bytes(found.resources)), "ports": json.loads(bytes(found.ports))}
 
 

@@ -82,6 +82,9 @@ def test_images_are_told_apart_by_what_uses_them() -> None:
             id="an RBD image with its monitors",
         ),
         pytest.param({"rbd": {"image": "i"}}, InlineDisk("rbd", ("rbd", "i")), id="an RBD image of the default pool"),
+        pytest.param({"azureDisk": {"diskURI": "u"}}, InlineDisk("azureDisk", ("u",)), id="a disk of Azure"),
+        pytest.param({"cinder": {"volumeID": "v"}}, InlineDisk("cinder", ("v",)), id="Cinder"),
+        pytest.param({"portworxVolume": {"volumeID": "v"}}, InlineDisk("portworxVolume", ("v",)), id="Portworx"),
     ],
 )
 def test_disk_that_a_pod_states_itself_is_known(source: Object, disk: InlineDisk) -> None:
@@ -111,6 +114,107 @@ def test_ordinary_pod_asks_for_nothing_out_of_the_ordinary() -> None:
 
     assert (spec.host_ports, spec.inline_disks, spec.volume_images, spec.scheduling_gates) == ((), (), (), ())
     assert (spec.overhead, spec.pod_level_requests, spec.has_scheduling_group) == ({}, {}, False)
+
+
+@pytest.mark.parametrize(
+    ("volume", "is_local"),
+    [
+        ({}, False),
+        ({"emptyDir": {}}, True),
+        ({"hostPath": {"path": "/"}}, True),
+        ({"emptyDir": None}, False),
+        ({"hostPath": None, "emptyDir": {}}, True),
+        ({"persistentVolumeClaim": {"claimName": "c"}}, False),
+    ],
+)
+def test_storage_of_the_node_itself_is_known(volume: Object, is_local: bool) -> None:
+    for others in ([], [{"name": "i", "image": {"reference": "i:1"}}], [{"name": "c", "persistentVolumeClaim": {}}]):
+        for volumes in ([{"name": "v", **volume}, *others], [*others, {"name": "v", **volume}]):
+            assert spec_of(volumes=volumes).has_local_storage is is_local
+
+
+def test_volumes_of_all_kinds_are_told_apart() -> None:
+    pod = make_pod(
+        "x",
+        spec={
+            "volumes": [
+                {"name": "a", "persistentVolumeClaim": {"claimName": "c"}},
+                {"name": "b", "ephemeral": {}},
+                {"name": "d", "persistentVolumeClaim": {}},
+                {"name": "e", "ephemeral": {}},
+                {"name": "f", "ephemeral": None},
+                {"name": "g", "image": {"reference": "i:1"}},
+                {"name": "h", "image": None},
+            ]
+        },
+    )
+
+    assert pod.claim_names == ("c", "")
+    assert [(volume.name, volume.num_claims_before) for volume in pod.ephemeral_volumes] == [("b", 1), ("e", 2)]
+    assert pod.spec.volume_images == ("i:1",)
+
+
+@pytest.mark.parametrize(
+    ("source", "has_image", "has_claim"),
+    [
+        ({"image": {"reference": "i:1"}}, True, False),
+        ({"ephemeral": {}}, False, True),
+        ({"ephemeral": None}, False, False),
+    ],
+)
+def test_volume_of_a_kind_by_itself_is_known(source: Object, has_image: bool, has_claim: bool) -> None:
+    pod = make_pod("x", spec={"volumes": [{"name": "v", **source}]})
+
+    assert (pod.spec.volume_images, len(pod.ephemeral_volumes)) == (("i:1",) if has_image else (), has_claim)
+
+
+@pytest.mark.parametrize(
+    ("spec", "features"),
+    [
+        ({}, set()),
+        ({"hostNetwork": True}, set()),
+        ({"hostUsers": False}, set()),
+        ({"hostNetwork": True, "hostUsers": True}, set()),
+        ({"hostNetwork": True, "hostUsers": False}, {"UserNamespacesHostNetworkSupport"}),
+        ({"containers": [{"restartPolicyRules": [{"action": "Restart"}, {}]}]}, set()),
+        (
+            {"containers": [{"restartPolicyRules": [{"action": "RestartAllContainers"}]}]},
+            {"RestartAllContainersOnContainerExits"},
+        ),
+        (
+            {"initContainers": [{"restartPolicyRules": [{"action": "RestartAllContainers"}]}]},
+            {"RestartAllContainersOnContainerExits"},
+        ),
+    ],
+)
+def test_young_features_that_a_pod_needs_are_known(spec: Object, features: set[str]) -> None:
+    assert set(spec_of(**spec).required_features) == features
+
+
+@pytest.mark.parametrize(
+    ("spec", "group", "has_group"),
+    [
+        ({"schedulingGroup": None}, "", False),
+        ({"schedulingGroup": {}}, "", False),
+        ({"schedulingGroup": {"podGroupName": "g"}}, "g", True),
+        ({"workloadRef": {"name": "w"}}, "", True),
+        ({"workloadRef": {}}, "", False),
+    ],
+)
+def test_group_of_a_pod_is_known(spec: Object, group: str, has_group: bool) -> None:
+    found = spec_of(**spec)
+
+    assert (found.scheduling_group, found.has_scheduling_group) == (group, has_group)
+
+
+@pytest.mark.parametrize(("claims", "has_claims"), [(None, False), ([], False), ([{}], True)])
+def test_pod_with_a_claim_of_a_device_has_one(claims: object, has_claims: bool) -> None:
+    assert spec_of(resourceClaims=claims).has_resource_claims is has_claims
+
+
+@pytest.mark.parametrize(("seconds", "found"), [(None, 30), (0, 0), (5, 5)])
+def test_pod_ends_within_half_a_minute_unless_it_says_otherwise(seconds: int | None, found: int) -> None:
+    assert spec_of(terminationGracePeriodSeconds=seconds).grace_period_seconds == found
 
 
 def test_both_ledgers_of_scores_are_kept() -> None:

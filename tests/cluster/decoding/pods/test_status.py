@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 
 import pytest
 from msgspec.structs import replace
 
-from descheduler.cluster.decoding.pods.status import is_ready
-from descheduler.model.pod import ContainerStatus
+from descheduler.cluster.decoding.pods.status import decode_conditions, is_ready
+from descheduler.model.pod import EXTENDED_CLAIM, ContainerStatus, PodCondition
 from descheduler.model.requests import ResizedRequests
 from tests.builders import Object, container_status, decode_pod, make_pod, pod_object
 
@@ -273,6 +274,82 @@ def test_pod_that_is_being_resized_holds_the_largest_of_three_sums_from_1_37_on(
     assert found is not None
     held_since = (found.summed or found).requests
     assert (held_since.get("cpu", 0), held_since.get("memory", 0)) == (cpu_milli * 10**6, memory_mib * MIB)
+
+
+@pytest.mark.parametrize(
+    ("overhead", "cpu_milli"), [({}, 2000), ({"cpu": "500m"}, 2500), ({"cpu": "500m", "pods": "1"}, 2500)]
+)
+def test_overhead_of_a_pod_comes_on_top_of_what_its_containers_hold(overhead: Object, cpu_milli: int) -> None:
+    statuses = [{"name": "c", **requests(cpu="2", memory="1Mi"), "allocatedResources": {"cpu": "2", "memory": "1Mi"}}]
+
+    found = resized(spec=ONE_CORE | {"overhead": overhead}, status={"containerStatuses": statuses})
+
+    assert found is not None
+    since = found.summed or found
+    assert (found.requests["cpu"], since.requests["cpu"]) == (cpu_milli * 10**6, cpu_milli * 10**6)
+    assert since.requests.get("pods", 0) == (10**9 if "pods" in overhead else 0)
+
+
+@pytest.mark.parametrize(
+    "status",
+    [
+        pytest.param({"name": "c"}, id="nothing"),
+        pytest.param({"name": "c", "allocatedResources": {"cpu": "1000m", "memory": "1Mi"}}, id="what it asks for"),
+        pytest.param({"name": "other", **requests(cpu="9")}, id="another container"),
+        pytest.param({"name": "c", "resources": None, "allocatedResources": None}, id="nulls"),
+    ],
+)
+def test_pod_whose_status_reports_nothing_else_is_not_resized(status: Object) -> None:
+    assert resized(spec=ONE_CORE, status={"containerStatuses": [status]}) is None
+
+
+MOMENTS = [datetime(2026, 1, 2, 3, 4, second, tzinfo=UTC) for second in (5, 6)]
+
+
+def test_conditions_keep_their_times_whether_they_change_together_or_not() -> None:
+    times = [None, "2026-01-02T03:04:05Z", "2026-01-02T03:04:05Z", "2026-01-02T03:04:06Z", None, "0001-01-01T00:00:00Z"]
+    block = json.dumps(
+        [{"type": "A", "status": "True", "reason": "r", "lastTransitionTime": at} for at in times] + [{}]
+    )
+
+    found = decode_conditions(block.encode())
+
+    early, late = MOMENTS
+    assert [each.transitioned_at for each in found] == [None, early, early, late, None, None, None]
+    assert found[0] == PodCondition("A", "True", "r", None)
+    assert found[-1] == PodCondition("", "", "", None)
+    assert decode_conditions(b"null") == ()
+
+
+@pytest.mark.parametrize(
+    ("told", "claims"),
+    [
+        ({}, {}),
+        ({"resourceClaimStatuses": [{"name": "a", "resourceClaimName": "c"}, {}]}, {"a": "c", "": ""}),
+        ({"extendedResourceClaimStatus": {}}, {}),
+        ({"extendedResourceClaimStatus": {"resourceClaimName": "e"}}, {EXTENDED_CLAIM: "e"}),
+    ],
+)
+def test_claims_that_were_made_for_a_pod_are_known(told: Object, claims: Object) -> None:
+    pod = pod_object("x")
+    pod["status"] |= told
+
+    assert decode_pod(pod).generated_claims == claims
+
+
+@pytest.mark.parametrize(
+    ("state", "expected"),
+    [
+        ({}, ContainerStatus(0, None, None, None)),
+        ({"state": {}}, ContainerStatus(0, None, None, None)),
+        ({"state": {"waiting": {}}}, ContainerStatus(0, "", None, None)),
+        ({"restartCount": 3, "state": {"waiting": {"reason": "w"}}}, ContainerStatus(3, "w", None, None)),
+        ({"state": {"terminated": {}}}, ContainerStatus(0, None, "", 0)),
+        ({"state": {"terminated": {"reason": "t", "exitCode": 5}}}, ContainerStatus(0, None, "t", 5)),
+    ],
+)
+def test_state_of_a_container_is_what_it_says_now(state: Object, expected: ContainerStatus) -> None:
+    assert make_pod("x", containers=[state]).container_statuses == (expected,)
 
 
 def test_what_is_held_is_told_of_pods_that_are_being_resized_alone() -> None:
