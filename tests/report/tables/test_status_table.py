@@ -21,11 +21,13 @@ from descheduler.report.tables.table_style import TableStyle
 from tests.report.decided_cycles import make_test_decisions
 from tests.report.outcomes import EVICTED, FAILED, REFUSED, TOO_LATE
 
+DECISIONS = make_test_decisions()
+
 
 def run(*outcomes: Any, **facts: Any) -> RunSummary:
     """A run that decided on three pods, came to these outcomes, and of which `facts` hold."""
     found = make_summary(
-        make_test_decisions(),
+        DECISIONS,
         outcomes,
         goals=(),
         stopped_by="",
