@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+from descheduler.explanation.explaining import settings_for
 from descheduler.explanation.scheduling.placement import Deficit, ObstacleCount
+from descheduler.explanation.scheduling.waiting import Scheduling
 from tests.builders import node_object, pod_object
-from tests.explanation.questions import claim, pending_pod, placement_of
+from tests.explanation.questions import claim, cluster_of, pending_pod, placement_of
 
 
 def test_every_reason_is_counted_and_how_often_it_stands_alone() -> None:
@@ -141,3 +143,29 @@ def test_smallest_share_of_the_request_comes_first_over_all_resources() -> None:
 
     assert order("2", "2Gi") == ["cpu", "memory"]
     assert order("4", "768Mi") == ["memory", "cpu"]
+
+
+def test_node_that_nearly_fits_says_what_is_in_the_way_in_detail() -> None:
+    nodes = [node_object("tainted", taints=["x=y:NoSchedule"]), node_object("other", labels={"pool": "web"})]
+
+    placement = placement_of("new", *nodes, pending_pod("new", node_selector={"pool": "gpu"}, tolerations=[]))
+
+    details = {miss.node: miss.obstacles[0].details for miss in placement.misses}
+    assert all(details.values())
+
+
+def test_why_a_pod_does_not_come_to_a_node_is_said_in_a_line() -> None:
+    nodes = [node_object("a", cpu="1"), node_object("b", cpu="1", taints=["x:NoSchedule"]), node_object("c")]
+    gated = pending_pod("gated", spec={"schedulingGates": [{"name": "wait"}]})
+    snapshot = cluster_of(*nodes, pending_pod("big", cpu="2"), gated)
+    scheduling = Scheduling.of(snapshot, settings_for(None))
+    pods = {pod.name: pod for pod in snapshot.pods}
+
+    assert scheduling.why_not_on(pods["big"], "a").startswith("NodeResourcesFit: ")
+    assert [part.partition(":")[0] for part in scheduling.why_not_on(pods["big"], "b").split("; ")] == [
+        "TaintToleration",
+        "NodeResourcesFit",
+    ]
+    assert scheduling.why_not_on(pods["big"], "c") == "fits on the node"
+    assert scheduling.why_not_on(pods["gated"], "c") == "SchedulingGates: waiting for scheduling gates: [wait]"
+    assert scheduling.why_pending(pods["big"]) == "1/3 nodes are available"

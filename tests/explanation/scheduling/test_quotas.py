@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from descheduler.explanation.explaining import settings_for
-from descheduler.explanation.scheduling.quotas import QuotaFacts, QuotaResource
+from descheduler.explanation.scheduling.quotas import QuotaFacts, QuotaResource, quota_table
 from descheduler.explanation.scheduling.waiting import Scheduling
+from descheduler.report.tables.table_style import TableStyle
 from tests.builders import Object, node_object, pod_object
 from tests.explanation.questions import cluster_of
 
@@ -74,3 +75,26 @@ def test_pod_of_the_default_quota_has_none() -> None:
     found = facts_of(pending(""), quota("team"))
 
     assert found is None or found.name == "koordinator-default-quota"
+
+
+def test_max_of_koord_scheduler_for_none_is_none() -> None:
+    unlimited = str((2**63 - 1) // 5)
+
+    def most(cpu: str) -> int | None:
+        found = facts_of(pending(), quota("team", max={"cpu": cpu}))
+        assert found is not None
+        return found.resources[0].max
+
+    assert most("4") == 4000
+    assert most(unlimited) is None
+
+
+def test_table_tells_amounts_and_what_is_not_limited() -> None:
+    found = facts_of(pending(), quota("team", min={"cpu": "1", "memory": "1Gi"}))
+    assert found is not None
+
+    lines = [" ".join(line.split()) for line in quota_table(found, TableStyle())]
+
+    assert lines[1] == "RESOURCE MIN MAX RUNTIME USED REQUESTED POD"
+    assert lines[2].startswith("cpu 1 4 ")
+    assert lines[3].startswith("memory 1Gi unlimited ")

@@ -168,6 +168,39 @@ def test_job_whose_pods_are_all_placed_is_not_said_to_wait() -> None:
     assert job("batch/rest").message == ""
 
 
+def test_job_without_pods_says_why_it_is_not_admitted() -> None:
+    idle = group("idle", queue="team", least=3, phase="Pending", minResources={"cpu": "60"})
+
+    found = job("batch/idle", [node("a"), queue("team"), idle])
+
+    assert (found.num_pending, found.is_admitted) == (0, False)
+    assert "60 CPU of 10" in found.message
+
+
+def test_job_that_is_admitted_says_why_its_pods_are_not_tried() -> None:
+    full = group("full", queue="closed", least=1, phase="Inqueue")
+    closed = {**queue("closed", capability={"cpu": "1"}), "status": {"state": "Open"}}
+
+    found = job("batch/full", [node("a"), closed, full, *pods("full", 1, on="a"), *pods("full", 1, role="more")])
+
+    assert (found.num_pending, found.is_admitted) == (1, True)
+    assert "queue closed" in found.message
+
+
+def test_pods_of_a_job_are_tried_together_with_the_others_that_wait() -> None:
+    """Two pods are needed, and a pod that has finished or has a node is none of them."""
+    done = [{**pod, "status": {"phase": "Failed"}} for pod in pods("ring", 1, role="done")]
+    objects = [node("a"), node("b"), queue("team"), group("ring", queue="team", least=2), *done]
+
+    def tried(number: int) -> str:
+        scheduling = of([*objects, *pods("ring", number)])
+        (first, *_) = (pod for pod in scheduling.cluster.snapshot.pods if pod.name == "ring-0")
+        return scheduling.why_pending(first)
+
+    assert tried(1).endswith("job batch/ring has 1 of 2 tasks that it needs (NotEnoughTasks)")
+    assert tried(2) == "2/2 nodes are available"
+
+
 def with_policies(of_job: str = "", of_worker: str = "") -> VolcanoJobFacts:
     """A job of a task ps and two of workers, whose policies for an evicted pod are these."""
 

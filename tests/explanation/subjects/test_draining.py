@@ -236,8 +236,8 @@ def test_a_node_that_a_run_leaves_is_said_to_be_left_where_the_goal_names_the_ca
 
 
 def test_a_node_that_the_policy_does_not_drain_is_not_said_to_be_left() -> None:
-    """Its pod stays, and the goal names the causes of ten other nodes only."""
-    others = [node_object(f"0-{number:02}", cpu="10", labels=OLD, unschedulable=True) for number in range(11)]
+    """Its pod stays, and the goal names the causes of ten of the other nodes only."""
+    others = [node_object(f"0-{number:02}", cpu="10", labels=OLD, unschedulable=True) for number in range(13)]
     pods = [pod_object(f"p-{node['metadata']['name']}", node=node["metadata"]["name"], cpu="3") for node in others]
     kept = node_object("a", cpu="10")
 

@@ -8,7 +8,15 @@ import pytest
 from msgspec.structs import replace
 
 from descheduler.explanation.docs.arguments import PluginArgument
-from descheduler.explanation.subjects.plugin import PluginDecisions, PluginExplanation, PluginUse, plugin_table
+from descheduler.explanation.explaining import settings_for
+from descheduler.explanation.subjects.plugin import (
+    PluginDecisions,
+    PluginExplanation,
+    PluginUse,
+    explain_plugin,
+    plugin_table,
+)
+from descheduler.placement.plugins.table import PLUGINS
 from descheduler.plan.facts import NearestValue, NodeClasses
 from descheduler.report.facts import ReportedFacts
 from descheduler.report.tables.table_style import TableStyle
@@ -146,3 +154,14 @@ def test_plugin_without_facts_has_no_tables_of_them() -> None:
 
 def test_plugin_that_is_not_enabled_says_so() -> None:
     assert lines_of(not_enabled="P is not enabled")[-1] == "P is not enabled"
+
+
+@pytest.mark.parametrize("name", PLUGINS)
+def test_plugin_of_a_scheduler_says_what_it_checks_and_what_it_prefers(name: str) -> None:
+    about = PLUGINS[name].about
+
+    found = explain_plugin(name, policy=None, scheduling=settings_for(None).resolved())
+
+    assert found.summary
+    assert len(found.about) == (1 if about.check and about.preference else 0)
+    assert all(text.startswith("Prefers ") for text in found.about)

@@ -202,7 +202,7 @@ def test_gangs_of_a_group_are_looked_at_up_to_a_number(number: int, more: list[s
 
 
 @pytest.mark.parametrize(
-    ("number", "more"), [(20, ""), (21, "1 more pods; -o wide shows them all"), (22, "2 more pods")]
+    ("number", "more"), [(20, ""), (21, "\n1 more pods; -o wide shows them all"), (23, "\n3 more pods")]
 )
 def test_first_pods_of_a_gang_are_shown(number: int, more: str) -> None:
     objects = [*NODES, gang_of(1), *(member(f"m{each:02}", cpu="10m") for each in range(number))]
@@ -258,3 +258,18 @@ def test_queue_that_exists_is_no_note() -> None:
     assert [note for note in notes("team", queue) if "queue" in note] == []
     assert [note for note in notes("gone", queue) if "queue" in note] != []
     assert [note for note in notes("gone") if "queue" in note] == []
+
+
+def test_gang_of_the_group_that_its_pods_or_a_pod_group_name_exists() -> None:
+    """Its pods state no minimum, or there are none yet."""
+    named = member("n0", labels={"pod-group.scheduling.sigs.k8s.io": "other"})
+    described = {**gang_of(1), "metadata": {"name": "other", "namespace": "default"}}
+    train = gang_of(1, groups='["default/train", "default/other"]')
+
+    def missing(*objects: Object) -> list[str]:
+        found = explained(PodGroupExplanation, "podgroup", "default/train", *NODES, train, member("m0"), *objects)
+        return [note for note in found.notes if "does not exist" in note]
+
+    assert missing(described) == []
+    assert missing() == ["gang default/other of its group does not exist"]
+    assert missing(named) == []
