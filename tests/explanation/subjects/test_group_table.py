@@ -89,7 +89,7 @@ def test_many_pods_that_nobody_selects_are_counted_and_not_shown(number: int, hi
 
     narrow, wide = lines_of(explanation), lines_of(explanation, is_wide=True)
 
-    said = f"{number - 1} pods that no plugin selects are not shown; -o wide shows them all"
+    said = f"{number - 1} pods that no plugin selects are not shown; -o wide shows all"
     assert (said in narrow) is bool(hidden)
     assert len([line for line in narrow if line.startswith("shop p")]) == (1 if hidden else number)
     assert len([line for line in wide if line.startswith("shop p")]) == number
@@ -113,3 +113,9 @@ def test_sum_comes_last(outcomes: list[Any], facts: dict[str, str], summary: str
     pods = [explained(f"p{number}", outcome=outcome) for number, outcome in enumerate(outcomes)]
 
     assert lines_of(group(*pods, **facts))[-1] == summary
+
+
+def test_one_pod_that_nobody_selects_is_counted_as_one() -> None:
+    pods = [explained(f"p{each:02}", **EVICTED) for each in range(20)]
+
+    assert "1 pod that no plugin selects is not shown; -o wide shows all" in lines_of(group(*pods, explained("q")))

@@ -114,7 +114,7 @@ def test_limits_are_told_with_what_reached_them(
     ("number", "text"),
     [
         (8, "8, of 1, 1, 1, 1, 1, 1, 1 and 1 pods"),
-        (9, "9, of 1, 1, 1, 1, 1, 1, 1, 1 and 1 more waves"),
+        (9, "9, of 1, 1, 1, 1, 1, 1, 1, 1 and 1 more wave"),
         (2, "2, of 1 and 1 pods"),
         (1, ""),
     ],
