@@ -68,9 +68,9 @@ def complete_question(
     if not words:
         known = dict.fromkeys(kind.name for kind, _ in types.values())
         return [CompletionItem(name) for name in known if name.startswith(incomplete)]
-    kind, subject = types.get(words[0], (None, None))
-    if kind is None or subject is None:
+    if words[0] not in types:
         return []
+    kind, subject = types[words[0]]
     if subject.needs_cluster:
         names: Iterable[str] = names_in_dump(ctx, kind.name)
     else:

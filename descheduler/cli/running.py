@@ -200,7 +200,7 @@ def _run_options(flags: RunFlags, policy: Policy, lease: LeaseOptions) -> RunOpt
         dry_run=flags.dry_run,
         feature_gates=flags.feature_gates,
         qps=flags.client_connection_qps,
-        burst=flags.client_connection_burst or None,
+        burst=flags.client_connection_burst,
         skip_broken=flags.skip_broken_objects,
         lease=msgspec.structs.replace(lease, shard=flags.shard),
         scope=flags.scope,

@@ -9,6 +9,7 @@ from descheduler.cluster.snapshot import Snapshot
 from descheduler.documents.problems import did_you_mean, shown
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
+from descheduler.model.text.counted import counted
 
 _MOST_NAMED = 5
 GROUP_KINDS: Mapping[str, str] = {
@@ -149,4 +150,4 @@ def _elsewhere(keys: list[str]) -> str:
 
 def _listed(keys: list[str]) -> str:
     more = len(keys) - _MOST_NAMED
-    return " or ".join(shown(key) for key in keys[:_MOST_NAMED]) + (f" or {more} others" if more > 0 else "")
+    return " or ".join(shown(key) for key in keys[:_MOST_NAMED]) + (f" or {counted(more, 'other')}" if more > 0 else "")

@@ -134,3 +134,27 @@ def test_loop_leads_where_its_runs_evict(
 
     assert bool(led) is leads
     assert code == (4 if leads else 143)
+
+
+@pytest.mark.parametrize(("took", "left"), [(10.0, 290.0), (300.0, 0.0), (301.0, 0.0)])
+def test_next_run_begins_an_interval_after_the_last_one_began(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, took: float, left: float
+) -> None:
+    now, slept = [0.0], list[float]()
+
+    def run(*_given: object) -> int:
+        now[0] += took
+        return 0
+
+    def sleep(seconds: float) -> None:
+        slept.append(seconds)
+        watch.stop.set()
+
+    (tmp_path / "policy.yaml").write_text(POLICY)
+    monkeypatch.setattr(looping, "run_policy", run)
+    watch = Watch(clock=lambda: now[0], sleep=sleep)
+    lazy = LazyOptions(mock.Mock(), mock.Mock(), mock.Mock())
+
+    run_loop(LoopFlags(timedelta(minutes=5), None), flags_of(tmp_path / "policy.yaml"), lazy, watch)
+
+    assert slept == [left]

@@ -162,3 +162,23 @@ def test_simulation_of_a_dump_loads_neither_client_nor_solver(balancing: Path, c
     loaded = modules_of("simulate", "--config", balancing, "--snapshot", crowded, "--now", NOW)
 
     assert loaded & (HEAVY - {"numpy"}) == set()
+
+
+@pytest.mark.parametrize(
+    ("flags", "now"),
+    [
+        pytest.param((), "2026-06-30T12:00:00Z", id="of the dump"),
+        pytest.param(("--now", "2026-07-01T00:00:00Z"), "2026-07-01T00:00:00Z", id="of the flag"),
+    ],
+)
+def test_first_cycle_is_at_the_time_of_the_flag_or_else_of_the_dump(
+    descheduler: Descheduler, balancing: Path, tmp_path: Path, flags: tuple[str, ...], now: str
+) -> None:
+    header = {"apiVersion": "descheduler.dump/v1", "kind": "DumpHeader", "takenAt": NOW, "kinds": ["Node"]}
+    trailer = {"apiVersion": "descheduler.dump/v1", "kind": "DumpTrailer", "numObjects": {"Node": 2}}
+    file = tmp_path / "dump.jsonl"
+    file.write_text("\n".join(json.dumps(line) for line in (header, node_object("a"), node_object("b"), trailer)))
+
+    ended = descheduler("simulate", balancing, "--snapshot", file, "-o", "json", *flags)
+
+    assert json.loads(ended.out)["now"] == now

@@ -89,7 +89,7 @@ def test_namespace_without_a_pod_near_by_is_searched_for_in_all() -> None:
 def test_first_namespaces_of_a_name_are_listed() -> None:
     pods = [make_pod("web", namespace=f"n{number}") for number in range(7)]
 
-    for number, end in ((5, "'n4/web'"), (6, "'n4/web' or 1 others"), (7, "'n4/web' or 2 others")):
+    for number, end in ((5, "'n4/web'"), (6, "'n4/web' or 1 other"), (7, "'n4/web' or 2 others")):
         with pytest.raises(UnknownSubjectError) as raised:
             find_pod(make_snapshot([], pods[:number]), "web")
         assert str(raised.value).endswith(f"or {end}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -15,9 +16,19 @@ from tests.explanation.questions import policy_of
 
 def kubeconfig(directory: Path, name: str, **namespaces: str) -> str:
     """A file with a context for each namespace, the first one of which is the current one."""
-    contexts = "".join(f"- {{name: {each}, context: {{namespace: {of}}}}}\n" for each, of in namespaces.items())
+    contexts = [
+        {"name": each, "context": {"cluster": "c", "user": "u", "namespace": of}} for each, of in namespaces.items()
+    ]
+    document = {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "current-context": next(iter(namespaces)),
+        "contexts": contexts,
+        "clusters": [{"name": "c", "cluster": {"server": "https://10.0.0.1:6443"}}],
+        "users": [{"name": "u", "user": {}}],
+    }
     file = directory / name
-    file.write_text(f"apiVersion: v1\nkind: Config\ncurrent-context: {next(iter(namespaces))}\ncontexts:\n{contexts}")
+    file.write_text(json.dumps(document))
     return str(file)
 
 

@@ -14,6 +14,7 @@ from tests.builders import make_pod
 from tests.report.decided_cycles import make_test_decisions
 
 BARE, LIMIT = "BarePod", "LimitReached"
+DECISIONS = make_test_decisions([make_pod("old")])
 
 
 def why_nothing(
@@ -30,9 +31,7 @@ def why_nothing(
     """
     results = {("main", "P", answer): number for answer, number in (answers or {}).items()}
     results |= {("other", "P", answer): number for answer, number in (elsewhere or {}).items()}
-    decisions = replace(
-        make_test_decisions([make_pod("old")]), facts={("main", "P"): PluginFacts(own, 9, selected)}, results=results
-    )
+    decisions = replace(DECISIONS, facts={("main", "P"): PluginFacts(own, 9, selected)}, results=results)
     facts = facts_of(decisions, "main", "P", refused or {})
     assert facts is not None
     return facts.why_nothing
@@ -81,9 +80,7 @@ def test_plugin_whose_pods_another_controller_evicts_evicts_something() -> None:
 
 
 def test_plugin_with_a_request_that_is_the_first_for_its_pod_evicts_something() -> None:
-    decisions = make_test_decisions([make_pod("old")])
-
-    facts = facts_of(decisions, "main", "PodLifeTime", {})
+    facts = facts_of(DECISIONS, "main", "PodLifeTime", {})
 
     assert facts is not None
     assert (facts.why_nothing, facts.pods_selected) == ("", 1)
@@ -91,12 +88,11 @@ def test_plugin_with_a_request_that_is_the_first_for_its_pod_evicts_something() 
 
 @pytest.mark.parametrize("asked", [("other", "PodLifeTime"), ("main", "RemoveDuplicates")], ids="/".join)
 def test_requests_of_another_plugin_are_not_its_own(asked: tuple[str, str]) -> None:
-    decisions = make_test_decisions([make_pod("old")])
     profile, plugin = asked
     facts = {asked: PluginFacts("", 1, 1)}
 
     found = facts_of(
-        replace(decisions, facts=facts, results={(profile, plugin, SUCCESS): 1}), profile, plugin, {}
+        replace(DECISIONS, facts=facts, results={(profile, plugin, SUCCESS): 1}), profile, plugin, {}
     )  # fmt: skip
 
     assert found is not None
@@ -104,4 +100,4 @@ def test_requests_of_another_plugin_are_not_its_own(asked: tuple[str, str]) -> N
 
 
 def test_plugin_that_told_nothing_has_no_facts() -> None:
-    assert facts_of(make_test_decisions(), "main", "RemoveDuplicates", {}) is None
+    assert facts_of(DECISIONS, "main", "RemoveDuplicates", {}) is None

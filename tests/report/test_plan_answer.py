@@ -20,15 +20,19 @@ from descheduler.report.tables.table_style import TableStyle
 from tests.builders import make_budget, make_node, make_pod
 from tests.report.decided_cycles import make_test_plan, pod_life_time_policy
 
+PLAN = make_test_plan(
+    [
+        make_pod("old", node="a", owners=["ReplicaSet/web"]),
+        make_pod("kept", node="a", owners=["ReplicaSet/db"], labels={"app": "db"}),
+    ],
+    budgets=(make_budget("db", {"app": "db"}, disruptions_allowed=0, has_status=True),),
+)
+
 
 @pytest.fixture
 def plan() -> Plan:
     """`old` is evicted; the budget keeps `kept`."""
-    pods = [
-        make_pod("old", node="a", owners=["ReplicaSet/web"]),
-        make_pod("kept", node="a", owners=["ReplicaSet/db"], labels={"app": "db"}),
-    ]
-    return make_test_plan(pods, budgets=(make_budget("db", {"app": "db"}, disruptions_allowed=0, has_status=True),))
+    return PLAN
 
 
 @pytest.mark.parametrize(

@@ -15,11 +15,14 @@ from descheduler.report.tables.table_style import TableStyle
 from tests.builders import make_pod
 from tests.report.decided_cycles import make_test_plan
 
+PLAN = make_test_plan([make_pod(name) for name in "abcd"])
+MOVES = {move.pod.name: move for move in PLAN.moves}
+
 
 def plan_of(*names: str, **change: Any) -> Plan:
     """A plan that evicts these pods, all of whose moves have the facts of `change`."""
-    plan = make_test_plan([make_pod(name) for name in names])
-    return replace(plan, moves=tuple(replace(move, **change) for move in plan.moves))
+    moves = [MOVES[name] for name in names]
+    return replace(PLAN, moves=tuple(replace(move, **change) for move in moves))
 
 
 def lines_of(old: Plan, new: Plan) -> list[str]:

@@ -183,7 +183,7 @@ def _ranking(placement: PlacementAnalysis, style: TableStyle) -> Iterator[str]:
     yield from style.table(["AVAILABLE NODE", "TOTAL", *plugins, "REMARK"], rows)
     num_others = placement.num_feasible - len(shown)
     if num_others > 0:
-        yield f"and {num_others} more available nodes" if shown else f"{num_others} available nodes"
+        yield f"and {counted(num_others, 'more available node')}" if shown else counted(num_others, "available node")
         yield ""
 
 

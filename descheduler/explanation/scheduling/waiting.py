@@ -11,6 +11,7 @@ from descheduler.eviction.placement_verification.scheduling_settings import Sche
 from descheduler.explanation.scheduling.analysis import analyse, obstacles_on
 from descheduler.explanation.scheduling.placement import NodeObstacle, PlacementAnalysis
 from descheduler.model.pod import Pod
+from descheduler.model.text.counted import counted
 from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerConfiguration
 from descheduler.placement.framework.scheduling_plugin import shadow_cluster_of
 from descheduler.placement.plugins.table import PLUGINS
@@ -80,5 +81,6 @@ def waiting_table(waiting: Sequence[WaitingPod], style: TableStyle) -> Iterator[
     rows = [[each.pod.namespace, each.pod.name, each.message] for each in looked_at]
     yield from style.table(["NAMESPACE", "PENDING POD", "REASON"], rows)
     if len(looked_at) < len(waiting):
-        yield f"{len(waiting) - len(looked_at):,} more pods wait; explain pod says why"
+        more = counted(len(waiting) - len(looked_at), "more pod waits", "more pods wait")
+        yield f"{more}; explain pod says why"
         yield ""

@@ -19,6 +19,7 @@ from descheduler.explanation.moved_cluster import MovedCluster
 from descheduler.explanation.scheduling.volcano import VolcanoFacts, volcano_facts, volcano_tables
 from descheduler.explanation.watching.watched_run import PluginAnswer, PodDecision, WatchedRun
 from descheduler.model.pod import Pod
+from descheduler.model.text.counted import counted
 from descheduler.placement.landings.landing import Landing
 from descheduler.report.document import PodReference
 from descheduler.report.identities import reference
@@ -147,7 +148,8 @@ def group_table(explanation: GroupExplanation, style: TableStyle) -> Iterator[st
         columns = ["NAMESPACE", "POD", "NODE", "TARGET", "REASON"]
     yield from style.table(columns, style.without_repeats(rows))
     if len(shown) < len(explanation.pods):
-        yield f"{len(explanation.pods) - len(shown)} pods that no plugin selects are not shown; -o wide shows them all"
+        words = "pod that no plugin selects is", "pods that no plugin selects are"
+        yield f"{counted(len(explanation.pods) - len(shown), *words)} not shown; -o wide shows all"
         yield ""
     yield from volcano_tables(explanation.volcano, style)
     yield from landing_lines(explanation.landing_counts, explanation.causes, style)
@@ -175,7 +177,7 @@ def _summary(explanation: GroupExplanation) -> str:
     """Such as `Deployment shop/web: 3 pods, 1 would be evicted, 2 not selected by any plugin`."""
     key = f"{explanation.namespace}/{explanation.name}" if explanation.namespace else explanation.name
     num_pods = len(explanation.pods)
-    lead = f"{explanation.kind} {key}: {num_pods} {'pod' if num_pods == 1 else 'pods'}"
+    lead = f"{explanation.kind} {key}: {counted(num_pods, 'pod')}"
     if explanation.unjudged:
         return f"{lead}; the run was skipped: {explanation.unjudged}"
     counts = Counter(pod.outcome for pod in explanation.pods)

@@ -151,7 +151,8 @@ def _notes(
         if gangs.minimum(other) is None and other not in gangs.members:
             yield f"gang {other or _NO_NAME} of its group does not exist"
     if len(others) > _MOST_GANGS:
-        yield f"{len(others) - _MOST_GANGS:,} more gangs of its group are not shown"
+        more = counted(len(others) - _MOST_GANGS, "more gang of its group is", "more gangs of its group are")
+        yield f"{more} not shown"
     yield from _missing_queue(key, scheduling.cluster.snapshot)
     if gangs.koordinator.settings(key) is not None:
         yield from _other_schedulers(members, scheduling)
@@ -218,7 +219,7 @@ def _members(explanation: PodGroupExplanation, style: TableStyle) -> Iterator[st
     rows = [[each.pod.namespace, each.pod.name, each.node or "", _phase(each)] for each in shown]
     yield from style.table(["NAMESPACE", "POD", "NODE", "PHASE"], rows)
     if len(shown) < len(explanation.members):
-        yield f"{len(explanation.members) - len(shown):,} more pods; -o wide shows them all"
+        yield f"{counted(len(explanation.members) - len(shown), 'more pod')}; -o wide shows all"
         yield ""
 
 

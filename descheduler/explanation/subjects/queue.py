@@ -168,7 +168,7 @@ def _jobs(explanation: QueueExplanation, style: TableStyle) -> Iterator[str]:
         yield ""
     yield from job_table(shown, style)
     if len(shown) < len(explanation.jobs):
-        yield f"{len(explanation.jobs) - len(shown):,} more jobs; -o wide shows them all"
+        yield f"{counted(len(explanation.jobs) - len(shown), 'more job')}; -o wide shows all"
         yield ""
 
 

@@ -79,9 +79,9 @@ def _not_evicted(num_by_code: Mapping[str, int]) -> str:
 
 
 def _taken_up(taken_up: TakenUp) -> str:
-    parts = {
-        "migrations finished": taken_up.finished,
-        "migrations undone": taken_up.undone,
-        "reservations removed": taken_up.removed,
-    }
-    return ", ".join(f"{number:,} {what}" for what, number in parts.items() if number)
+    parts = (
+        (taken_up.finished, "migration", "finished"),
+        (taken_up.undone, "migration", "undone"),
+        (taken_up.removed, "reservation", "removed"),
+    )
+    return ", ".join(f"{counted(number, what)} {done}" for number, what, done in parts if number)

@@ -103,7 +103,7 @@ def _waves(plan: Plan) -> str:
     if len(sizes) < 2:
         return ""
     numbers = [f"{sizes[wave]:,}" for wave in sorted(sizes)]
-    more = [f"{len(numbers) - _MOST_WAVES:,} more waves"] if len(numbers) > _MOST_WAVES else []
+    more = [counted(len(numbers) - _MOST_WAVES, "more wave")] if len(numbers) > _MOST_WAVES else []
     *first, last = [*numbers[:_MOST_WAVES], *more]
     unit = "" if more else " pods"
     return f"{len(sizes):,}, of {', '.join(first)} and {last}{unit}; {wave_text(plan)}"

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+from descheduler.explanation.explaining import settings_for
 from descheduler.explanation.scheduling.placement import Deficit, ObstacleCount
+from descheduler.explanation.scheduling.waiting import Scheduling
 from tests.builders import node_object, pod_object
-from tests.explanation.questions import claim, pending_pod, placement_of
+from tests.explanation.questions import claim, cluster_of, pending_pod, placement_of
 
 
 def test_every_reason_is_counted_and_how_often_it_stands_alone() -> None:
@@ -97,3 +99,73 @@ def test_plugins_that_koord_scheduler_runs_beside_are_named() -> None:
     assert analysis.num_feasible == 1
     beside = "koord-scheduler also runs SchedulingHint, which is not fully modelled"
     assert beside in analysis.notes
+
+
+def deficits(pod: str, node: dict[str, str], *, used: str = "0") -> list[tuple[str, int, int]]:
+    """What the only node is short of: the resource, how much is missing, and how much is free."""
+    placement = placement_of("big", node_object("a", **node), pod_object("used", cpu=used), pending_pod("big", cpu=pod))
+    return [
+        (each.resource, each.missing, each.free)
+        for miss in placement.misses
+        for obstacle in miss.obstacles
+        for each in obstacle.deficits
+    ]
+
+
+def test_deficit_is_what_would_have_to_be_free_besides() -> None:
+    assert deficits("2", {"cpu": "4"}, used="2") == []
+    assert deficits("2", {"cpu": "4"}, used="2001m") == [("cpu", 1, 1999)]
+    assert deficits("2", {"cpu": "1"}, used="1500m") == [("cpu", 2500, -500)]
+
+
+def test_nodes_that_could_never_hold_the_pod_come_after_those_that_lack_nothing_that_can_be_measured() -> None:
+    nodes = [
+        node_object("exact", cpu="2"),
+        node_object("small", cpu="1999m"),
+        node_object("tainted", taints=["x:NoSchedule"]),
+    ]
+
+    placement = placement_of("big", *nodes, pod_object("used", node="exact", cpu="1"), pending_pod("big", cpu="2"))
+
+    assert [miss.node for miss in placement.misses] == ["exact", "tainted", "small"]
+
+
+def test_smallest_share_of_the_request_comes_first_over_all_resources() -> None:
+    nodes = [node_object("cpu", cpu="4", memory="4Gi"), node_object("memory", cpu="4", memory="4Gi")]
+    used = [
+        pod_object("on-cpu", node="cpu", cpu="3", memory="1Gi"),
+        pod_object("on-memory", node="memory", cpu="1", memory="3584Mi"),
+    ]
+
+    def order(cpu: str, memory: str) -> list[str]:
+        placement = placement_of("big", *nodes, *used, pending_pod("big", cpu=cpu, memory=memory))
+        return [miss.node for miss in placement.misses]
+
+    assert order("2", "2Gi") == ["cpu", "memory"]
+    assert order("4", "768Mi") == ["memory", "cpu"]
+
+
+def test_node_that_nearly_fits_says_what_is_in_the_way_in_detail() -> None:
+    nodes = [node_object("tainted", taints=["x=y:NoSchedule"]), node_object("other", labels={"pool": "web"})]
+
+    placement = placement_of("new", *nodes, pending_pod("new", node_selector={"pool": "gpu"}, tolerations=[]))
+
+    details = {miss.node: miss.obstacles[0].details for miss in placement.misses}
+    assert all(details.values())
+
+
+def test_why_a_pod_does_not_come_to_a_node_is_said_in_a_line() -> None:
+    nodes = [node_object("a", cpu="1"), node_object("b", cpu="1", taints=["x:NoSchedule"]), node_object("c")]
+    gated = pending_pod("gated", spec={"schedulingGates": [{"name": "wait"}]})
+    snapshot = cluster_of(*nodes, pending_pod("big", cpu="2"), gated)
+    scheduling = Scheduling.of(snapshot, settings_for(None))
+    pods = {pod.name: pod for pod in snapshot.pods}
+
+    assert scheduling.why_not_on(pods["big"], "a").startswith("NodeResourcesFit: ")
+    assert [part.partition(":")[0] for part in scheduling.why_not_on(pods["big"], "b").split("; ")] == [
+        "TaintToleration",
+        "NodeResourcesFit",
+    ]
+    assert scheduling.why_not_on(pods["big"], "c") == "fits on the node"
+    assert scheduling.why_not_on(pods["gated"], "c") == "SchedulingGates: waiting for scheduling gates: [wait]"
+    assert scheduling.why_pending(pods["big"]) == "1/3 nodes are available"

@@ -17,6 +17,7 @@ _HELD = "Reservation r holds cpu 6 for its owners"
     [
         pytest.param({"cpu": "3"}, True, id="short of what it holds"),
         pytest.param({"cpu": "1", "requests": {"example.com/gpu": "1"}}, False, id="short of another resource"),
+        pytest.param({"cpu": "8"}, True, id="all that the node has"),
         pytest.param({"cpu": "9"}, False, id="more than the whole node has"),
     ],
 )

@@ -99,9 +99,10 @@ def test_best_node_can_be_the_current_one() -> None:
     ("number", "feasible", "shown", "rest"),
     [
         (5, 5, 5, []),
-        (6, 6, 5, ["and 1 more available nodes"]),
+        (6, 6, 5, ["and 1 more available node"]),
         (6, 9, 5, ["and 4 more available nodes"]),
         (0, 3, 0, ["3 available nodes"]),
+        (0, 1, 0, ["1 available node"]),
         (0, 0, 0, []),
     ],
 )
@@ -113,7 +114,7 @@ def test_first_nodes_are_shown_and_the_others_are_counted(
     lines = lines_of(ranking=nodes, num_feasible=feasible)
 
     assert len([line for line in lines if line.startswith("n")]) == shown
-    assert [line for line in lines if "available nodes" in line] == rest
+    assert [line for line in lines if "available node" in line] == rest
 
 
 def test_current_node_is_shown_wherever_it_ranks() -> None:
@@ -162,6 +163,8 @@ def test_pods_that_wait_are_looked_at_up_to_a_number() -> None:
 
 def test_pods_that_were_not_looked_at_are_counted() -> None:
     pods: list[WaitingPod] = list(waiting_pods([make_pod(f"p{n}", node="") for n in range(23)], lambda pod: "x"))
+
+    assert list(waiting_table(pods[:21], TableStyle()))[-2] == "1 more pod waits; explain pod says why"
 
     lines = list(waiting_table(pods, TableStyle()))
 

@@ -103,3 +103,44 @@ def test_node_without_devices_is_not_known() -> None:
 def test_node_with_devices_of_resource_claims_is_explained_as_a_node() -> None:
     with pytest.raises(UnknownSubjectError, match=r"; devices of resource claims: descheduler explain node/b$"):
         explained(DeviceExplanation, "device", "b", *nodes(b="8"), slice_of("b", device("x")))
+
+
+def test_place_of_a_device_is_told_where_the_device_states_it() -> None:
+    placed = {**gpu(0), "topology": {"nodeID": 1, "pcieID": "p1", "socketID": 0}}
+    objects = [*nodes(a="8"), device_object("a", placed, gpu(1))]
+
+    device = explained(DeviceExplanation, "device", "a", *objects)
+
+    assert [(each.numa_node, each.pcie) for each in device.devices] == [(1, "p1"), (None, None)]
+    assert "healthy   1      p1" in table("device", "a", *objects)
+    assert "healthy   -      -" in table("device", "a", *objects)
+
+
+def test_unhealthy_device_has_nothing_to_give() -> None:
+    sick = {**gpu(0), "health": False}
+
+    (each,) = explained(DeviceExplanation, "device", "a", *nodes(a="8"), device_object("a", sick)).devices
+
+    assert (each.is_listed, each.is_healthy, dict(each.total)) == (True, False, {})
+    assert "unhealthy" in table("device", "a", *nodes(a="8"), device_object("a", sick))
+
+
+def test_pods_that_wait_are_those_that_request_such_devices() -> None:
+    wants = koord_pod("wants", requests={CORE: "100", RATIO: "100"})
+    others = [koord_pod("cpu", cpu="1"), koord_pod("net", requests={"koordinator.sh/rdma": "100"})]
+    running = koord_pod("runs", node="a", requests={CORE: "50", RATIO: "50"})
+    objects = [*nodes(a="8"), device_object("a", gpu(0)), wants, *others, running]
+
+    device = explained(DeviceExplanation, "device", "a", *objects)
+
+    assert [each.pod.name for each in device.waiting] == ["wants"]
+
+
+def test_pods_that_have_finished_have_no_part_of_a_device() -> None:
+    done = koord_pod("done", node="a", annotations=has(0, 40), phase="Succeeded")
+    runs = koord_pod("runs", node="a", annotations=has(0, 10))
+
+    (each,) = explained(DeviceExplanation, "device", "a", *nodes(a="8"), device_object("a", gpu(0)), done, runs).devices
+
+    assert [user.pod and user.pod.name for user in each.users] == ["runs"]
+    assert each.free[CORE] == 90

@@ -233,3 +233,69 @@ def test_a_node_that_a_run_leaves_is_said_to_be_left_where_the_goal_names_the_ca
         "in a later run; not in this one: the plan leaves the node with pods, and its goal names the causes of other"
         " nodes only"
     )
+
+
+def test_a_node_that_the_policy_does_not_drain_is_not_said_to_be_left() -> None:
+    """Its pod stays, and the goal names the causes of ten of the other nodes only."""
+    others = [node_object(f"0-{number:02}", cpu="10", labels=OLD, unschedulable=True) for number in range(13)]
+    pods = [pod_object(f"p-{node['metadata']['name']}", node=node["metadata"]["name"], cpu="3") for node in others]
+    kept = node_object("a", cpu="10")
+
+    assert planned(kept, B, *others, pods=[*pods, pod_object("last", node="a", cpu="3")]) == "yes"
+
+
+def test_a_node_that_the_run_drains_is_not_said_to_be_left() -> None:
+    assert planned(A, B, pods=[own("web", "1")]) == "yes"
+
+
+def test_blockers_of_kubectl_are_told_one_by_one() -> None:
+    """A bare pod with local storage that a budget keeps has three of them."""
+    cache = {"name": "cache", "emptyDir": {}}
+    pod = pod_object("p", owners=(), volumes=[cache], labels={"app": "web"})
+
+    assert blockers(pod, budget(0)) == [("p", "BarePod"), ("p", "LocalStorage"), ("p", "PodDisruptionBudget")]
+
+
+def test_pod_of_a_daemon_set_blocks_whatever_else_it_has() -> None:
+    cache = {"name": "cache", "emptyDir": {}}
+    agent = pod_object("agent", owners=["DaemonSet/agent"], volumes=[cache], labels={"app": "web"})
+
+    assert blockers(agent, budget(0)) == [("agent", "DaemonSet")]
+
+
+def test_static_pods_block_nothing() -> None:
+    assert blockers(pod_object("proxy", owners=(), annotations={"kubernetes.io/config.source": "file"})) == []
+
+
+def test_finished_pods_and_those_of_other_nodes_do_not_block_a_drain_by_a_policy() -> None:
+    pods = [
+        pod_object("done", node="a", owners=(), phase="Succeeded"),
+        pod_object("other", node="b", owners=()),
+        pod_object("web", node="a"),
+    ]
+
+    assert by_policy(verified(), *pods)[0] == []
+
+
+def test_largest_pods_are_asked_for_first_where_others_would_take_their_room() -> None:
+    """Node b has room for the large pod, unless the small one takes it; that one has another node to go to."""
+    pods = [pod_object("a-small", node="a", cpu="2"), pod_object("b-large", node="a", cpu="4")]
+    rest = node_object("c", cpu="2")
+
+    found = node_explanation("a", [node_object("a", cpu="10"), B, rest, *pods], policy_of(pod_life_time_policy()))
+
+    assert found.drain_blockers == ()
+
+
+def test_policy_without_plugins_leaves_the_rules_to_kubectl() -> None:
+    policy = {"apiVersion": "descheduler/v1alpha2", "kind": "DeschedulerPolicy", "profiles": [{"name": "p"}]}
+    cache = {"name": "cache", "emptyDir": {}}
+
+    assert by_policy(policy, pod_object("web", node="a", volumes=[cache]))[0] == [("web", "LocalStorage")]
+
+
+def test_policy_that_a_run_would_skip_leaves_the_rules_to_kubectl() -> None:
+    cache = {"name": "cache", "emptyDir": {}}
+    policy = {**verified(), "nodeSelector": "pool=none"}
+
+    assert by_policy(policy, pod_object("web", node="a", volumes=[cache]))[0] == [("web", "LocalStorage")]

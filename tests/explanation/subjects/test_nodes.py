@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from descheduler.explanation.subjects.node.document import (
@@ -15,6 +17,7 @@ from descheduler.report.tables.table_style import TableStyle
 from tests.builders import node_object, pod_object
 from tests.explanation.questions import node_explanation, pending_pod, policy_of
 from tests.planner.runs import verified
+from tests.report.decided_cycles import pod_life_time_policy
 from tests.worlds.node_metrics import node_metric_object
 
 NODES = [node_object("a", cpu="2", memory=None, taints=["x=y:PreferNoSchedule"]), node_object("b", cpu="2")]
@@ -164,3 +167,57 @@ def test_pending_pods_that_get_the_room_of_others_are_named_and_counted(priority
     assert explanation.facts.resources[0].planned == 1000
     summary = list(node_table(explanation, TableStyle(width=200)))[-2]
     assert summary.endswith("0 replacement pods and 1 pending pod would be scheduled onto the node")
+
+
+def test_pods_that_come_and_go_are_told_of_their_own_node_alone() -> None:
+    """Both pods of a leave, and their replacements go to b."""
+    pods = [pod_object("one", cpu="500m"), pod_object("two", cpu="500m"), pod_object("young", node="b", age=1)]
+    nodes = [node_object("a", taints=["x=y:NoSchedule"]), node_object("b")]
+
+    a, b = (node_explanation(name, [*nodes, *pods], policy_of()) for name in "ab")
+
+    assert [each.pod.name for each in a.departures] == ["one", "two"]
+    assert (a.arrivals, a.stays, a.stay_counts) == ((), (), ())
+    assert (b.departures, [each.pod.name for each in b.arrivals]) == ((), ["one", "two"])
+    assert [(each.code, each.num_pods) for each in b.stay_counts] == [("", 1)]
+    assert [(each.verdict, each.num_pods) for each in a.landing_counts] == [("lands", 2)]
+    assert b.landing_counts == ()
+
+
+def test_pods_that_stay_are_counted_by_code_and_those_that_nobody_selects_last() -> None:
+    pods = [
+        pod_object("bare", owners=()),
+        *(pod_object(f"set-{number}", owners=["DaemonSet/x"]) for number in range(2)),
+        *(pod_object(f"young-{number}", age=1) for number in range(3)),
+        pod_object("done", phase="Succeeded"),
+    ]
+
+    found = node_explanation("a", [*NODES, *pods], policy_of())
+
+    assert [(each.code, each.num_pods) for each in found.stay_counts] == [("DaemonSet", 2), ("BarePod", 1), ("", 3)]
+    assert found.facts.num_pods == 6
+    assert [(each.plugin, each.num_pods, each.pod.name) for each in found.not_selected] == [
+        ("PodLifeTime", 3, "young-0")
+    ]
+
+
+def test_resources_are_those_that_the_node_offers_or_its_pods_request() -> None:
+    gpu = pod_object("gpu", requests={"example.com/gpu": "1"})
+
+    found = node_explanation("a", [node_object("a"), node_object("b", allocatable={"example.com/net": "1"}), gpu])
+
+    resources = {each.resource: (each.allocatable, each.requested, each.planned) for each in found.facts.resources}
+    assert resources["example.com/gpu"] == (0, 1, 1)
+    assert "example.com/net" not in resources
+
+
+@pytest.mark.parametrize(
+    ("node", "role"),
+    [({}, "judged"), ({"ready": False}, "left out"), ({"labels": {"pool": "other"}}, "left out")],
+    ids=["ready", "not ready", "not selected"],
+)
+def test_node_is_processed_that_is_ready_and_that_the_policy_selects(node: dict[str, Any], role: str) -> None:
+    nodes = [node_object("a", **{"labels": {"pool": "web"}, **node})]
+    nodes += [node_object(name, labels={"pool": "web"}) for name in ("b", "c")]
+
+    assert node_explanation("a", nodes, policy_of(pod_life_time_policy(nodeSelector="pool=web"))).role == role

@@ -187,3 +187,89 @@ def test_gang_of_volcano_names_its_tasks() -> None:
         "1 pod does not exist yet of the 4 that it needs (minMember)\n"
         "3 pods run and minMember is 4: no single pod can be evicted (GangMinimum)\n"
     )
+
+
+@pytest.mark.parametrize(("number", "more"), [(100, []), (101, ["1"]), (103, ["3"])])
+def test_gangs_of_a_group_are_looked_at_up_to_a_number(number: int, more: list[str]) -> None:
+    names = ", ".join(f'"a/{each:03}"' for each in range(number))
+    objects = [*NODES, gang_of(1, groups=f'["default/train", {names}]'), member("m0")]
+
+    found = explained(PodGroupExplanation, "podgroup", "default/train", *objects)
+
+    assert len(found.others) == 100
+    said = [note.split()[0] for note in found.notes if "not shown" in note]
+    assert said == more
+
+
+@pytest.mark.parametrize(
+    ("number", "more"), [(20, ""), (21, "\n1 more pod; -o wide shows all"), (23, "\n3 more pods; -o wide shows all")]
+)
+def test_first_pods_of_a_gang_are_shown(number: int, more: str) -> None:
+    objects = [*NODES, gang_of(1), *(member(f"m{each:02}", cpu="10m") for each in range(number))]
+
+    text = table("podgroup", "default/train", *objects)
+
+    assert text.count("default     m") == 20
+    assert ("more pod" in text) is bool(more)
+    assert more in text
+
+
+def test_pods_that_are_about_to_go_are_said_to_be_and_do_not_count() -> None:
+    objects = [*NODES, gang_of(2), member("m0"), member("m1", deleted=1), member("m2", phase="Succeeded")]
+
+    found = explained(PodGroupExplanation, "podgroup", "default/train", *objects)
+
+    assert (found.facts.num_running, found.facts.num_pending, found.facts.num_missing) == (1, 0, 1)
+    assert "m1    a      Running, terminating" in table("podgroup", "default/train", *objects)
+
+
+def test_pods_that_start_on_a_node_are_pending_and_can_be_spared() -> None:
+    objects = [*NODES, gang_of(2), member("m0"), member("m1"), member("m2", phase="Pending", node="b")]
+
+    found = explained(PodGroupExplanation, "podgroup", "default/train", *objects)
+
+    assert (found.facts.num_running, found.facts.num_pending, found.num_spare) == (2, 1, 1)
+
+
+def test_only_pod_of_a_group_on_a_node_can_go() -> None:
+    alone = explained(PodGroupExplanation, "podgroup", "default/train", *NODES, gang_of(2), member("m0"))
+    two = explained(PodGroupExplanation, "podgroup", "default/train", *NODES, gang_of(3), member("m0"), member("m1"))
+
+    assert (alone.num_spare, two.num_spare) == (1, 0)
+
+
+def test_exact_number_of_missing_pods_has_its_verb() -> None:
+    one, two = (
+        explained(PodGroupExplanation, "podgroup", "default/train", *NODES, gang_of(least), member("m0")).notes
+        for least in (2, 3)
+    )
+
+    assert one[0].startswith("1 pod does not exist yet of the 2 that it needs")
+    assert two[0].startswith("2 pods do not exist yet of the 3 that it needs")
+
+
+def test_queue_that_exists_is_no_note() -> None:
+    queue = {"apiVersion": f"{VOLCANO}/v1beta1", "kind": "Queue", "metadata": {"name": "team"}, "spec": {}}
+
+    def notes(name: str, *queues: Object) -> tuple[str, ...]:
+        objects = [*NODES, volcano_group(1, queue=name), *queues]
+        return explained(PodGroupExplanation, "podgroup", "default/train", *objects).notes
+
+    assert [note for note in notes("team", queue) if "queue" in note] == []
+    assert [note for note in notes("gone", queue) if "queue" in note] != []
+    assert [note for note in notes("gone") if "queue" in note] == []
+
+
+def test_gang_of_the_group_that_its_pods_or_a_pod_group_name_exists() -> None:
+    """Its pods state no minimum, or there are none yet."""
+    named = member("n0", labels={"pod-group.scheduling.sigs.k8s.io": "other"})
+    described = {**gang_of(1), "metadata": {"name": "other", "namespace": "default"}}
+    train = gang_of(1, groups='["default/train", "default/other"]')
+
+    def missing(*objects: Object) -> list[str]:
+        found = explained(PodGroupExplanation, "podgroup", "default/train", *NODES, train, member("m0"), *objects)
+        return [note for note in found.notes if "does not exist" in note]
+
+    assert missing(described) == []
+    assert missing() == ["gang default/other of its group does not exist"]
+    assert missing(named) == []

@@ -6,10 +6,13 @@ import pytest
 
 from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.cluster.snapshot import Snapshot
+from descheduler.eviction.placement_verification.scheduling_settings import SchedulingSettings
 from descheduler.explanation.explaining import settings_for
 from descheduler.explanation.finding import UnknownSubjectError
 from descheduler.explanation.scheduling.quotas import QuotaFacts, QuotaResource
 from descheduler.explanation.subjects.quota import QuotaExplanation, explain_quota, quota_explanation_table
+from descheduler.placement.configuration.kube_scheduler.configuration import load_scheduler_configuration
+from descheduler.placement.plugins.table import PLUGINS
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 from descheduler.report.tables.table_style import TableStyle
 from tests.builders import Object, node_object, pod_object
@@ -150,3 +153,25 @@ def test_notes_stand_below_the_tables() -> None:
     lines = list(quota_explanation_table(noted, TableStyle()))
 
     assert lines[-2:] == ["all uses 1 CPU more than its runtime quota", ""]
+
+
+@pytest.mark.parametrize(("uses_runtime", "runtime"), [(True, 2000), (False, 4000)])
+def test_runtime_quota_counts_where_the_scheduler_says_so(uses_runtime: bool, runtime: int) -> None:
+    """Without it the max is what pods may use. A profile that runs no quotas has no say."""
+    document = {
+        "apiVersion": "kubescheduler.config.k8s.io/v1",
+        "kind": "KubeSchedulerConfiguration",
+        "profiles": [
+            {"schedulerName": "plain"},
+            {
+                "schedulerName": "koord-scheduler",
+                "plugins": {"preFilter": {"enabled": [{"name": "ElasticQuota"}]}},
+                "pluginConfig": [{"name": "ElasticQuota", "args": {"enableRuntimeQuota": uses_runtime}}],
+            },
+        ],
+    }
+    settings = SchedulingSettings(configuration=load_scheduler_configuration(document, plugins=PLUGINS))
+
+    facts = explain_quota("team", ShadowCluster(_snapshot()), settings).facts
+
+    assert [each.runtime for each in facts.resources] == [runtime]

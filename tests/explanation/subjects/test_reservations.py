@@ -172,3 +172,27 @@ def test_reservation_that_does_not_exist_is_named() -> None:
         explained(ReservationExplanation, "reservation", "rom", *nodes(a="8"), reservation_object("room", node="a"))
 
     assert str(unknown.value) == "no Reservation 'rom' in objects; did you mean 'room'?"
+
+
+@pytest.mark.parametrize(
+    ("owner", "text"),
+    [
+        ('{"object": {"namespace": "shop", "name": "a", "uid": "u"}}', "pod shop/a with uid u"),
+        ('{"object": {"namespace": "shop", "uid": "u"}}', "pods of namespace shop with uid u"),
+        ('{"object": {"kind": "Pod"}}', "all pods"),
+        ('{"controller": {"kind": "ReplicaSet", "name": "web"}}', "pods of ReplicaSet web"),
+        ('{"controller": {"name": "web", "uid": "u"}}', "pods of owner web with uid u"),
+        (
+            '{"labelSelector": {"matchLabels": {"a": "1", "b": "2"}}}',
+            "pods with a in (1) and b in (2)",
+        ),
+        (
+            '{"labelSelector": {"matchExpressions": [{"key": "a", "operator": "Odd"}]}}',
+            "no pod (the labelSelector cannot be read)",
+        ),
+    ],
+)
+def test_each_part_of_an_owner_is_told(owner: str, text: str) -> None:
+    owners, _ = decode_owners(f"[{owner}]")
+
+    assert owner_text(owners[0]) == text

@@ -9,6 +9,7 @@ from descheduler.cycle.deciding.round import Round, RunSetting
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.explanation.watching.watch import RunWitness
+from descheduler.plan.moves import Move
 from descheduler.strategies.pod_life_time import PodLifeTime
 from tests.builders import NOW, make_node, make_pod, make_snapshot
 from tests.explanation.questions import policy_of
@@ -88,3 +89,49 @@ def test_what_is_taken_back_is_not_noted() -> None:
 
     assert twice.wishes == once.wishes
     assert twice.granted == once.granted
+
+
+def test_requests_that_are_granted_after_all_are_noted_in_their_new_order() -> None:
+    seen, _ = watched(maxNoOfPodsToEvictTotal=1)
+    bare, first, second, _ = PODS
+
+    seen.reordered([Move(second, "main", "PodLifeTime"), Move(first, "main", "PodLifeTime")])
+
+    noted = [(w.pod.name, w.verdict.is_accepted, w.num_granted) for w in seen.wishes]
+    assert noted == [("bare", False, 0), ("old-1", True, 1), ("old-2", True, 0)]
+    assert [pod.name for pod in seen.granted] == ["old-2", "old-1"]
+    assert seen.turned_down("main", "PodLifeTime") == {"BarePod": {id(bare)}, "LimitReached": set()}
+    assert seen.wanted_by("main", "PodLifeTime") == {id(bare), id(first), id(second)}
+
+
+def test_candidate_that_was_not_asked_for_is_not_granted_by_a_new_order() -> None:
+    seen, _ = watched()
+
+    seen.reordered([Move(PODS[0], "main", "PodLifeTime")])
+
+    assert [w.verdict.is_accepted for w in seen.wishes if w.pod.name == "bare"] == [False]
+
+
+def test_requests_of_another_plugin_keep_their_answers_in_a_new_order() -> None:
+    seen, _ = watched(maxNoOfPodsToEvictTotal=1)
+
+    seen.reordered([Move(PODS[2], "other", "PodLifeTime")])
+
+    assert [w.verdict.is_accepted for w in seen.wishes if w.pod.name == "old-2"] == [False]
+
+
+def test_pods_that_a_plugin_did_not_get_are_told_by_code() -> None:
+    seen, _ = watched(maxNoOfPodsToEvictTotal=1)
+
+    assert seen.turned_down("main", "PodLifeTime") == {"BarePod": {id(PODS[0])}, "LimitReached": {id(PODS[2])}}
+    assert seen.turned_down("main", "RemoveDuplicates") == {}
+    assert seen.wanted_by("other", "PodLifeTime") == set()
+
+
+def test_strategies_and_filters_are_those_of_the_profile() -> None:
+    seen, _ = watched()
+
+    assert isinstance(seen.strategy("main", "PodLifeTime"), PodLifeTime)
+    assert seen.strategy("other", "PodLifeTime") is None
+    assert [seen.filters_of(profile, PODS[0]).is_accepted for profile in ("main", "other")] == [False, True]
+    assert seen.filters_of("main", PODS[1]).is_accepted

@@ -16,7 +16,11 @@ UNPLACED = DocumentProblem("policy.yaml", None, None, "", "cannot be read")
 
 
 def found(*problems: DocumentProblem, warnings: tuple[DocumentProblem, ...] = (), **facts: Any) -> FileFindings:
-    given = {"file": "policy.yaml", "is_valid": not problems, "kind": None if problems else "DeschedulerPolicy"}
+    given: dict[str, Any] = {
+        "file": "policy.yaml",
+        "is_valid": not problems,
+        "kind": None if problems else "DeschedulerPolicy",
+    }
     return FileFindings(problems=problems, warnings=warnings, **given | facts)
 
 

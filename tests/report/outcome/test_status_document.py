@@ -24,11 +24,12 @@ from tests.report.outcomes import EVICTED, FAILED, TOO_LATE
 
 NO_RUN = StatusDocument.decoded("")
 LONGEST_TEXT = 500
+DECISIONS = make_test_decisions()
 
 
 def summary(*outcomes: Any, stopped_by: str = "", **world: Any) -> RunSummary:
     return make_summary(
-        make_test_decisions(**world),
+        make_test_decisions(**world) if world else DECISIONS,
         outcomes,
         goals=(),
         stopped_by=stopped_by,

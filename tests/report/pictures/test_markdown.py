@@ -42,9 +42,13 @@ def section(document: Plan | Simulation, title: str) -> list[str]:
     return [line for line in lines[start:end] if line]
 
 
+PLANS = {each: make_test_plan([make_pod(f"old-{n:02}") for n in range(each)]) for each in (1, 2, 20, 21, 23)}
+"""By the number of their moves."""
+
+
 def moved(number: int, **change: Any) -> Plan:
     """A plan with so many moves of pods of one workload, all of which have the facts of `change`."""
-    plan = make_test_plan([make_pod(f"old-{each:02}") for each in range(number)])
+    plan = PLANS[number]
     return replace(plan, moves=tuple(replace(move, **change) for move in plan.moves))
 
 

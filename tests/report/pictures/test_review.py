@@ -18,10 +18,14 @@ from tests.builders import NOW, make_budget, make_pod
 from tests.report.decided_cycles import make_test_plan, pod_life_time_policy
 from tests.report.pictures.builders import goal, objective
 
+PLANS = {each: make_test_plan([make_pod(f"old-{number}") for number in range(each)]) for each in (1, 2, 3)}
+"""By the number of their moves."""
+IDLE = make_test_plan([make_pod("young", age=1)])
+
 
 def moved(number: int = 1, **change: Any) -> Plan:
     """A plan with so many moves, all of which have the facts of `change`."""
-    plan = make_test_plan([make_pod(f"old-{each}") for each in range(number)])
+    plan = PLANS[number]
     return replace(plan, moves=tuple(replace(move, **change) for move in plan.moves))
 
 
@@ -43,7 +47,7 @@ def workload(
 
 def risks(*workloads: PlannedWorkload) -> list[str]:
     """Those of a plan in which these workloads lose pods, and nothing else is at risk."""
-    return list(review_of(replace(make_test_plan([make_pod("young", age=1)]), workloads=workloads)).risks)
+    return list(review_of(replace(IDLE, workloads=workloads)).risks)
 
 
 def test_budget_is_spent_by_all_workloads_that_it_covers() -> None:
@@ -193,7 +197,7 @@ def test_replacements_that_are_not_certain_are_counted_as_risks(verdict: str, sa
 def test_least_budget_of_a_workload_is_shown() -> None:
     found = [workload("a", b=3, c=1200), workload("d")]
 
-    shown = review_of(replace(make_test_plan([make_pod("young", age=1)]), workloads=tuple(found))).workloads
+    shown = review_of(replace(IDLE, workloads=tuple(found))).workloads
 
     assert [(each.budget, each.most_down) for each in shown] == [("3 (b)", 0), ("no budget", 0)]
 

@@ -14,6 +14,8 @@ from descheduler.report.plan.goal import PlannedGoal, SearchMoment, goal_of, in_
 from tests.builders import make_pod
 from tests.report.decided_cycles import make_test_decisions
 
+DECISIONS = make_test_decisions([make_pod("old")])
+
 
 def goal(*, evictions: int = 0, bound: int | None = 0, status: GoalStatus = "optimal", **facts: Any) -> Goal:
     """A goal of one figure, and what it says beside that."""
@@ -24,7 +26,7 @@ def goal(*, evictions: int = 0, bound: int | None = 0, status: GoalStatus = "opt
 
 def planned(*goals: Goal, room_for: str = "") -> PlannedGoal:
     """What the plan says of `goals`, one plugin each; a move holds room for the pod `room_for`."""
-    decisions = make_test_decisions([make_pod("old")])
+    decisions = DECISIONS
     if room_for:
         room = HeldRoom(make_pod(room_for, node=""), "a")
         decisions = replace(decisions, moves=tuple(replace(move, rooms=(room,)) for move in decisions.moves))
@@ -35,7 +37,7 @@ def planned(*goals: Goal, room_for: str = "") -> PlannedGoal:
 
 
 def test_cycle_without_planners_has_no_goal() -> None:
-    assert goal_of(make_test_decisions()) is None
+    assert goal_of(DECISIONS) is None
 
 
 @pytest.mark.parametrize(

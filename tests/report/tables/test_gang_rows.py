@@ -81,3 +81,23 @@ def test_table_of_a_plan_counts_the_pods_of_a_gang_and_not_its_row() -> None:
     assert "Not evicted: 4 pods\n" in narrow
     assert f"ai          train-0 and 3 more   a      RemovePodsViolatingNodeTaints   {_TRAIN}" in narrow
     assert wide.count(_TRAIN) == 4
+
+
+def test_pods_are_one_row_that_compete_for_one_order_and_that_the_same_plugin_selects() -> None:
+    rows = [_refused(f"p{number}", code="OrderDependentLanding") for number in range(2)]
+    other = msgspec.structs.replace(rows[0], plugin="Other")
+
+    assert [len(group) for group in by_gang([*rows, other])] == [2, 1]
+
+
+def test_pods_that_have_no_node_to_go_to_are_one_row_where_a_gang_is_the_subject() -> None:
+    rows = [_refused(f"p{number}", code="BarePod", subject="ai/train") for number in range(2)]
+
+    assert [len(group) for group in by_gang(rows)] == [1, 1]
+
+
+def test_nodes_that_are_not_known_are_not_counted() -> None:
+    assert shown_nodes([None, "", "a"]) == "a"
+    assert shown_nodes([None, ""]) == ""
+    assert shown_nodes(["a", "b", "a"]) == "2 nodes"
+    assert shown_pods([_refused(f"p{number}") for number in range(1501)]) == "p0 and 1,500 more"

@@ -21,11 +21,13 @@ from descheduler.report.tables.table_style import TableStyle
 from tests.report.decided_cycles import make_test_decisions
 from tests.report.outcomes import EVICTED, FAILED, REFUSED, TOO_LATE
 
+DECISIONS = make_test_decisions()
+
 
 def run(*outcomes: Any, **facts: Any) -> RunSummary:
     """A run that decided on three pods, came to these outcomes, and of which `facts` hold."""
     found = make_summary(
-        make_test_decisions(),
+        DECISIONS,
         outcomes,
         goals=(),
         stopped_by="",
@@ -99,7 +101,7 @@ OBJECTIVE = ReachedObjective(
         pytest.param({"not_evicted": {"BarePod": 2, "DaemonSet": 1}}, "Not evicted: 3 pods (BarePod 2, DaemonSet 1)"),
         pytest.param({"not_evicted": {"BarePod": 1}}, "Not evicted: 1 pod (BarePod 1)"),
         pytest.param({"taken_up": TakenUp(finished=1, undone=0, removed=2, of_users=0)},
-                     "Earlier runs: 1 migrations finished, 2 reservations removed"),
+                     "Earlier runs: 1 migration finished, 2 reservations removed"),
         pytest.param({"taken_up": TakenUp(finished=0, undone=3, removed=0, of_users=0)},
                      "Earlier runs: 3 migrations undone"),
         pytest.param({"taken_up": TakenUp(finished=0, undone=0, removed=0, of_users=4)}, "Jobs of users: 4 succeeded"),

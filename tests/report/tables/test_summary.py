@@ -27,6 +27,8 @@ from tests.report.decided_cycles import make_test_plan, pod_life_time_policy
 from tests.report.outcomes import EVICTED, FAILED, TOO_LATE, outcome_of
 from tests.report.pictures.builders import goal, objective
 
+PLAN = make_test_plan()
+
 
 def line(found: Plan | OutcomeDocument, label: str) -> str:
     """What the summary says under this label; "" where it says nothing."""
@@ -103,7 +105,7 @@ def limit(name: str = "maxNoOfPodsToEvictPerNode", *, scope: str = "", value: in
 def test_limits_are_told_with_what_reached_them(
     limits: list[ReachedLimit], more: int, is_lower_bound: bool, texts: list[str]
 ) -> None:
-    plan = replace(make_test_plan(), limits=tuple(limits), num_more_matching=more, is_lower_bound=is_lower_bound)
+    plan = replace(PLAN, limits=tuple(limits), num_more_matching=more, is_lower_bound=is_lower_bound)
 
     assert list(limit_texts(plan)) == texts
 
@@ -112,7 +114,7 @@ def test_limits_are_told_with_what_reached_them(
     ("number", "text"),
     [
         (8, "8, of 1, 1, 1, 1, 1, 1, 1 and 1 pods"),
-        (9, "9, of 1, 1, 1, 1, 1, 1, 1, 1 and 1 more waves"),
+        (9, "9, of 1, 1, 1, 1, 1, 1, 1, 1 and 1 more wave"),
         (2, "2, of 1 and 1 pods"),
         (1, ""),
     ],
@@ -144,14 +146,14 @@ def test_goal_is_said_once_where_it_says_why_nothing_is_evicted() -> None:
     ],
 )
 def test_end_of_a_search_is_told_where_another_run_may_find_another_plan(end: str, said: str) -> None:
-    plan = make_test_plan()
+    plan = PLAN
 
     assert line(replace(plan, goal=goal(objective(), search_ended_by=end)), "Search ended by") == said
     assert line(plan, "Search ended by") == ""
 
 
 def test_pods_that_two_plugins_select_are_counted_once() -> None:
-    plan = make_test_plan()
+    plan = PLAN
     requests = [
         RepeatedRequest(pod=move.pod, node="a", profile="again", plugin=plugin, reason="")
         for plugin in ("A", "B")
@@ -165,8 +167,8 @@ def test_pods_that_two_plugins_select_are_counted_once() -> None:
 
 
 def test_evictions_of_other_controllers_are_counted() -> None:
-    assert line(replace(make_test_plan(), num_background=2), "Other controllers") == "2 pods being evicted by them"
-    assert line(make_test_plan(), "Other controllers") == ""
+    assert line(replace(PLAN, num_background=2), "Other controllers") == "2 pods being evicted by them"
+    assert line(PLAN, "Other controllers") == ""
 
 
 def test_requests_tell_what_the_evicted_pods_request_where_there_are_any() -> None:
@@ -228,7 +230,7 @@ def test_results_are_counted_in_pods_with_those_that_are_not_confirmed() -> None
 
 
 def test_plugin_is_named_with_its_profile_where_several_profiles_run() -> None:
-    one, two = make_test_plan(), make_test_plan(policy=pod_life_time_policy(["main", "again"]))
+    one, two = PLAN, make_test_plan(policy=pod_life_time_policy(["main", "again"]))
 
     assert (plugin_title(one, "main", "P"), plugin_title(two, "main", "P")) == ("P", "P (profile main)")
     assert plugin_title(two, "main", "") == "PodMigrationJobs of users"
@@ -238,11 +240,11 @@ def test_pods_that_stay_are_counted_by_code() -> None:
     plan = make_test_plan([make_pod("bare", owners=()), make_pod("set", owners=["DaemonSet/x"])])
 
     assert line(plan, "Not evicted") == "2 pods (BarePod 1, DaemonSet 1)".replace(TIE, " ")
-    assert line(make_test_plan(), "Not evicted") == ""
+    assert line(PLAN, "Not evicted") == ""
 
 
 def test_pods_are_told_apart_by_namespace_and_uid() -> None:
-    plan = make_test_plan()
+    plan = PLAN
     pods = [PodReference(namespace=namespace, name="p", uid=namespace) for namespace in ("a", "b")]
     requests = [RepeatedRequest(pod=pod, node="a", profile="again", plugin="P", reason="") for pod in pods]
 

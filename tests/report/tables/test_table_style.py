@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from descheduler.report.tables.columns import TIE, Toned, aligned, side_by_side
+from descheduler.report.tables.columns import TIE, Row, Toned, aligned, side_by_side
 from descheduler.report.tables.palette import Palette, Tone
 from descheduler.report.tables.table_style import TableStyle
 
@@ -143,7 +143,7 @@ def test_tied_cell_of_a_name_shows_a_space() -> None:
 
 
 def test_toned_sentence_stands_out_on_every_line() -> None:
-    row = ["ab", Toned(SENTENCE, Tone.FAILURE)]
+    row: Row = ["ab", Toned(SENTENCE, Tone.FAILURE)]
 
     lines = list(aligned((), [row], width=37, palette=Palette(is_coloured=True)))
 
