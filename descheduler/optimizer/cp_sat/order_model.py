@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import permutations
 from typing import TYPE_CHECKING
 
@@ -10,15 +11,15 @@ import numpy as np
 from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.arrays import PENDING
 from descheduler.optimizer.cp_sat.node_model import NodeModel
-from descheduler.optimizer.rules import AtMost, MaxSkew
+from descheduler.optimizer.rules import AtMost, MaxSkew, Together
 
 if TYPE_CHECKING:
     from ortools.sat.python import cp_model
 
 
 def state_order(model: NodeModel, placement: Arrangement) -> None:
-    """Leaves the assignments to which moves one after the other lead, each pod moved once, by capacity, `AtMost` and
-    `MaxSkew`.
+    """Leaves the assignments to which moves one after the other lead, each pod moved once, by capacity, `AtMost`,
+    `MaxSkew` and `Together`.
 
     `placement` is as it was before the plan, and all pods that may leave are the model's.
     """
@@ -32,6 +33,8 @@ def state_order(model: NodeModel, placement: Arrangement) -> None:
                         order.state_at_most(pod, node, rule)
                     elif isinstance(rule, MaxSkew) and rule.holds_for(np.array([pod]))[0] and rule.domain[node] >= 0:
                         order.state_max_skew(pod, node, rule)
+                    elif isinstance(rule, Together) and rule.group[pod] >= 0:
+                        order.state_together(pod, node, rule)
 
 
 class _Order:
@@ -123,3 +126,45 @@ class _Order:
                 here = [(other, at) for other, at in places if rule.domain[at] == each]
                 least = sum(1 - self._is_away(pod, other, at) for other, at in here) + int(fixed[each])
                 self._model.model.add(most - least <= int(rule.skew[group])).only_enforce_if(self._model.at[pod, node])
+
+    def state_together(self, pod: int, node: int, rule: Together) -> None:
+        """Where the pod comes to the node, all are there that it needs, and where it was it is not the last one that is
+        needed, as `TogetherCounts.open_moves`."""
+        group, home = int(rule.group[pod]), int(self._origins[pod])
+        entered, left = int(rule.domain[node]), -1 if home == PENDING else int(rule.domain[home])
+        if entered == left:
+            return
+        moves = self._model.at[pod, node]
+        for first, needed in np.unique(rule.pairs[rule.pairs[:, 0] != rule.pairs[:, 1]], axis=0).tolist():
+            if first == group and entered >= 0:
+                self._model.model.add(self._least(pod, rule, needed, entered) >= 1).only_enforce_if(moves)
+            if needed == group and left >= 0:
+                others = self._least(pod, rule, group, left)
+                for there in self._most(pod, rule, first, left):
+                    self._model.model.add(others >= 1).only_enforce_if(moves, there)
+
+    def _least(self, before: int, rule: Together, group: int, domain: int) -> cp_model.LinearExprT:
+        """How many other pods of the group are in the domain at least, just before the pod `before` moves."""
+        places = self._places(before, rule, group, domain)
+        return sum(1 - self._is_away(before, other, at) for other, at in places) + self._num_fixed(rule, group, domain)
+
+    def _most(self, before: int, rule: Together, group: int, domain: int) -> Iterator[cp_model.LiteralT]:
+        """A literal for each pod of the group that can be in the domain then, which is true at least where it is."""
+        if self._num_fixed(rule, group, domain):
+            yield True
+        for other, at in self._places(before, rule, group, domain):
+            yield self._there[before, other, at]
+
+    def _num_fixed(self, rule: Together, group: int, domain: int) -> int:
+        """Pods of the group in the domain that are not the model's."""
+        return int(((rule.group == group) & (self._fixed != PENDING) & (rule.domain[self._fixed] == domain)).sum())
+
+    def _places(self, before: int, rule: Together, group: int, domain: int) -> list[tuple[int, int]]:
+        """(pod, node) where other pods of the group may be in the domain."""
+        return [
+            (other, at)
+            for other in self._model.pods
+            if other != before and rule.group[other] == group
+            for at in self._model.options[other]
+            if at != PENDING and rule.domain[at] == domain
+        ]
