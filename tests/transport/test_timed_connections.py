@@ -46,8 +46,8 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 def answer_over(sock: Socket, seconds: float) -> Any:
     """An answer that has so much time."""
-    pool = keep_to_time(urllib3.PoolManager())
-    connection: Any = pool.pool_classes_by_scheme["http"].ConnectionCls("host")
+    pool: Any = keep_to_time(urllib3.PoolManager())
+    connection = pool.pool_classes_by_scheme["http"].ConnectionCls("host")
     connection.timeout = seconds
     return connection.response_class(sock)
 
@@ -107,8 +107,8 @@ def test_socket_is_told_of_the_time_that_is_left_when_it_has_changed_by_more_tha
 
 
 def test_answer_without_a_time_has_any(clock: Clock) -> None:
-    pool = keep_to_time(urllib3.PoolManager())
-    connection: Any = pool.pool_classes_by_scheme["http"].ConnectionCls("host")
+    pool: Any = keep_to_time(urllib3.PoolManager())
+    connection = pool.pool_classes_by_scheme["http"].ConnectionCls("host")
     connection.timeout = None
     sock: Any = SimpleNamespace(makefile=lambda mode: io.BytesIO(b"x"))
 

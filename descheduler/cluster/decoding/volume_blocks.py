@@ -127,4 +127,5 @@ def is_managed_disk(kind: str | None) -> bool:
 
 
 def _disk(raw: msgspec.Raw) -> DiskWire | None:
-    return _decode_disk(bytes(raw))
+    disk: DiskWire | None = _decode_disk(bytes(raw))
+    return disk

@@ -52,9 +52,7 @@ def test_list_that_holds_what_it_does_not_say_is_named() -> None:
     mixed = [{"kind": "PodDisruptionBudget"}, {"kind": "ConfigMap"}]
 
     for kind, named in ((None, "a list"), ("PodDisruptionBudgetList", "a PodDisruptionBudgetList")):
-        with pytest.raises(
-            ExchangeError, match=f"but {named} that holds a ConfigMap of no apiVersion"
-        ):
+        with pytest.raises(ExchangeError, match=f"but {named} that holds a ConfigMap of no apiVersion"):
             ListBodyReader(BUDGETS).read(page(kind=kind, metadata=metadata, items=mixed))
 
 

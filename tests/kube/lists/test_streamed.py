@@ -122,6 +122,16 @@ def test_pages_are_followed_where_the_server_makes_some(fake_api: FakeApi, clien
     assert [request.query.get("continue") for request in fake_api.sent("GET", PODS)] == [None, "1", "2"]
 
 
+def test_pages_that_follow_are_asked_for_by_the_same_selector(fake_api: FakeApi, client: KubeClient) -> None:
+    fake_api.fail_next("GET", PODS, json_page("a", more="1"), json_page("b"))
+
+    pages = list(client.list_pages(PODS, limit=0, label_selector="a=b"))
+
+    assert len(pages) == 2
+    asked = [request.query for request in fake_api.sent("GET", PODS)]
+    assert asked == [{"labelSelector": "a=b"}, {"labelSelector": "a=b", "continue": "1"}]
+
+
 @pytest.mark.parametrize(
     ("pages", "error", "message"),
     [
