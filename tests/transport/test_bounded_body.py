@@ -67,10 +67,10 @@ def test_stream_that_nothing_comes_of_is_given_up() -> None:
 @pytest.mark.parametrize(
     ("raw", "encoding", "error"),
     [
-        (b"hello", "gzip", DecodeError),
-        (b"hello", "br", DecodeError),
-        (b"hello", "gzip, gzip", DecodeError),
-        (gzip.compress(b"hello")[:-1], "gzip", IncompleteRead),
+        pytest.param(b"hello", "gzip", DecodeError, id="not compressed"),
+        pytest.param(b"hello", "br", DecodeError, id="an encoding that was not asked for"),
+        pytest.param(b"hello", "gzip, gzip", DecodeError, id="two encodings"),
+        pytest.param(gzip.compress(b"hello")[:-1], "gzip", IncompleteRead, id="without its last byte"),
     ],
 )
 def test_body_that_is_damaged_or_cut_short_is_an_error(raw: bytes, encoding: str, error: type[Exception]) -> None:
