@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
+from descheduler.model.kube_version import KubeVersion
 from descheduler.model.objects import Namespace
 from descheduler.model.pod import Pod
 from descheduler.placement.framework.interactions import GatheredPods, Meetings
+from descheduler.placement.plugins.inter_pod_affinity.filter import AffinityTerms
 from descheduler.placement.plugins.inter_pod_affinity.plugin import ROW
 from tests.builders import make_node, make_pod
 from tests.placement.clusters import HOSTNAME, ZONE, make_cluster, make_profile
@@ -217,3 +219,57 @@ def test_pods_that_keep_others_off_their_host_close_it_to_those_that_they_mean()
     closing = Meetings(len(pods), INTERPLAY.closing(GatheredPods(pods)))
 
     assert [closing.on(place).tolist() for place in range(len(pods))] == [[1], [0], [], [], []]
+
+
+ABSENT: dict[str, Any] = {"matchExpressions": [{"key": "team", "operator": "DoesNotExist"}]}
+NOT_B: dict[str, Any] = {"matchExpressions": [{"key": "team", "operator": "NotIn", "values": ["b"]}]}
+
+
+@pytest.mark.parametrize(
+    ("facts", "version", "hangs", "namespaces"),
+    [
+        pytest.param({"namespaceSelector": NOT_B}, "1.36", True, None, id="a namespace is left out"),
+        pytest.param({"namespaceSelector": NOT_B}, "1.37", False, {"a", "plain"}, id="not since 1.37"),
+        pytest.param({"namespaceSelector": NOT_B, "namespaces": ["b"]}, "1.36", False, None, id="none is left out"),
+        pytest.param({"namespaceSelector": ABSENT}, "1.36", True, None, id="a label that is to be absent"),
+        pytest.param(
+            {"namespaceSelector": {"matchLabels": {"team": "a"}}},
+            "1.36",
+            False,
+            {"a"},
+            id="a label that is to be there",
+        ),
+        pytest.param(
+            {"namespaceSelector": {"matchLabels": {"team": "a"}}, "namespaces": ["x"]},
+            "1.36",
+            False,
+            {"a", "x"},
+            id="both",
+        ),
+        pytest.param({"namespaceSelector": {}}, "1.36", False, None, id="all namespaces"),
+        pytest.param({"namespaces": ["x"]}, "1.36", False, {"x"}, id="namespaces by name"),
+        pytest.param({}, "1.36", False, {"default"}, id="its own"),
+    ],
+)
+def test_namespaces_of_a_term_are_those_that_the_release_reads(
+    facts: Any, version: str, hangs: bool, namespaces: set[str] | None
+) -> None:
+    found = {name: Namespace(name, {"team": name} if name != "plain" else {}) for name in ("a", "b", "plain")}
+    terms = AffinityTerms(make_cluster(NODES, namespaces=found), KubeVersion.parse(version))
+    pod = make_pod("p", affinity=near(term(**facts)))
+    assert pod.spec.affinity is not None
+    stated = pod.spec.affinity.pod_required
+
+    assert terms.hangs_on_flaw(stated) is hangs
+    assert terms.query(pod, stated).namespaces == namespaces
+
+
+def test_pod_that_several_terms_mean_is_in_the_namespaces_of_all_of_them() -> None:
+    terms = AffinityTerms(make_cluster(NODES), KubeVersion())
+    pod = make_pod("p", affinity=near(term(namespaces=["a", "b"]), term(namespaces=["a"])))
+    assert pod.spec.affinity is not None
+
+    query = terms.query(pod, pod.spec.affinity.pod_required)
+
+    assert [query.covers(namespace, WEB) for namespace in ("a", "b")] == [True, False]
+    assert not query.covers("a", DB)

@@ -271,6 +271,14 @@ def test_percentile_stands_for_the_usage(aggregation: Mapping[str, str], expecte
     assert cpu_used(loads, read.scored) == expected
 
 
+def test_pods_that_just_came_are_added_to_a_percentile() -> None:
+    args = {"aggregated": {"scoreAggregationType": "p95"}}
+
+    loads = one_node([koord_pod("new", "n", started=0)], args, usage={"cpu": "9"}, aggregated=_P95)
+
+    assert cpu_used(loads, args_of(load_aware_profile(args)).scored) == 64_000 + _ESTIMATE
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [

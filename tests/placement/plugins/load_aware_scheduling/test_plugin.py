@@ -290,3 +290,18 @@ def test_scores_before_and_after_the_next_report_differ_by_what_gone_pods_used()
     assert ROW.score is not None
     ranges = ROW.score(cluster, load_aware_profile()).ranges(evaluation.cycle)  # type: ignore[attr-defined]
     assert [np.asarray(each).tolist() for each in ranges] == [[0], [74], [86]]
+
+
+@pytest.mark.parametrize("number", [15, 20])
+def test_node_is_closed_by_one_of_many_resources(number: int) -> None:
+    """Beyond the first ones it is told that the usage is too high, and not exactly of what."""
+    names = [f"example.com/r{index:02}" for index in range(number)]
+    node = make_node("n", allocatable=dict.fromkeys(names, "100"))
+    metric = measured(usage={"cpu": "1", names[-1]: "90"})
+    args = {"usageThresholds": dict.fromkeys(names, 50)}
+
+    evaluation = scheduler_of(measured_cluster([node], [], [metric]), args).evaluate(PROD)
+
+    (reason,) = evaluation.first_obstacle_on(0).reasons
+    assert reason.endswith(" usage exceed threshold")
+    assert "aggregated" not in reason

@@ -13,6 +13,7 @@ from descheduler.model.koordinator.reservation import Reservation
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.placement.framework.interactions import GatheredPods, Meetings
+from descheduler.placement.framework.matched_reservations import allocations_of
 from descheduler.placement.framework.refused_node import RefusedNode
 from descheduler.placement.framework.scheduler import Scheduler
 from descheduler.placement.framework.scheduling_plugin import shadow_cluster_of
@@ -146,6 +147,7 @@ def test_pod_of_an_unknown_node_takes_no_cpus_of_the_last_one() -> None:
     cache = world(pinned_pod("o", cpus="0-1", node="gone")).follow(CpuCache)
 
     assert cache.free(0) == frozenset(range(8))
+    assert (cache.counts("default-o"), cache.fingerprint()) == (False, [])
 
 
 def test_annotation_of_a_pod_without_a_node_says_nothing_of_where_it_is_placed() -> None:
@@ -304,3 +306,34 @@ def test_part_of_a_cpu_is_not_whole() -> None:
     asked = [PodCpus(milli, True, "", "", "", "") for milli in (1999, 2000, 2001)]
 
     assert [(each.number, each.is_whole) for each in asked] == [(1, False), (2, True), (2, False)]
+
+
+@pytest.mark.parametrize(
+    ("label", "pod", "cpus"),
+    [
+        pytest.param("FullPCPUsOnly", make_pod("p", node="", cpu="2"), "0-1", id="the node's, of a pod that shares"),
+        pytest.param(
+            "FullPCPUsOnly",
+            pinned_pod("p", spec={"preferredCPUBindPolicy": "SpreadByPCPUs"}),
+            "0-1",
+            id="the node's before what the pod prefers",
+        ),
+        pytest.param(
+            "SpreadByPCPUs",
+            pinned_pod("p", spec={"preferredCPUBindPolicy": "FullPCPUs"}),
+            "0,2",
+            id="the same to spread",
+        ),
+        pytest.param(
+            "", pinned_pod("p", spec={"preferredCPUBindPolicy": "SpreadByPCPUs"}), "0,2", id="the preferred one"
+        ),
+        pytest.param("", pinned_pod("p", spec=FULL), "0-1", id="the required one"),
+    ],
+)
+def test_cpus_are_taken_by_the_policy_of(label: str, pod: Pod, cpus: str) -> None:
+    nodes = [make_node("a", cpu="8", labels={"node.koordinator.sh/cpu-bind-policy": label})]
+    scheduler = Scheduler(world(nodes=nodes), koord_profile(PLUGINS), plugins=PLUGINS)
+
+    placed = scheduler.place(scheduler.evaluate(pod), 0)
+
+    assert [each.name for each in allocations_of(placed) if each.plugin == "NodeNUMAResource"] == [cpus]

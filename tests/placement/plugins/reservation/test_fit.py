@@ -100,6 +100,15 @@ def test_reservation_of_nothing_that_is_asked_for_is_of_no_use_unless_it_is_need
     assert world.place("q") == ("a", "r")
 
 
+@pytest.mark.parametrize(("cpu", "is_overcommitted"), [("5", False), ("4999m", True)])
+def test_node_is_overcommitted_where_its_pods_request_more_than_it_has(cpu: str, is_overcommitted: bool) -> None:
+    held = reservation_object("r", node="a", cpu="1", allocateOnce=False)
+    running = koord_pod("running", node="a", cpu="4", uses="r")
+    world = World([*nodes(a=cpu), held, running, koord_pod("x", app="x", cpu="1")])
+
+    assert bool(world.placed("x").conditions) is is_overcommitted
+
+
 @pytest.mark.parametrize(
     ("orders", "used"),
     [

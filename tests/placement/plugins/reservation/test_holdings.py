@@ -150,6 +150,7 @@ def test_stand_in_asks_for_what_is_left_on_the_node_of_the_reservation() -> None
 
     assert seen.node_name == "a"
     assert dict(seen.spec.requests) == {"cpu": 3 * 10**9}
+    assert [dict(each.requests) for each in seen.spec.containers] == [{"cpu": 3 * 10**9, "memory": 0}]
 
 
 def devices(**percents: int) -> AllocatedDevices:
