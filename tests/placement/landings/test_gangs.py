@@ -10,11 +10,12 @@ from descheduler.model.pod import Pod
 from descheduler.placement.landings.openings import Openings
 from descheduler.placement.prover import LandingProver
 from tests.builders import Object, pod_object
-from tests.placement.considered import LANDS, NO
-from tests.placement.volcano.worlds import group, node, owned, plugin, pods, prover_of, queue
+from tests.placement.considered import LANDS, LANDS_IF, NO
+from tests.placement.volcano.worlds import group, node, owned, plugin, pods, priority_class, prover_of, queue
 from tests.placement.workloads import cluster_of, pod_named, workload_object
 
-PLAIN = {"actions": "enqueue, allocate", "tiers": [{"plugins": [plugin("gang"), plugin("predicates")]}]}
+PLAIN_PLUGINS = [plugin("gang"), plugin("predicates")]
+PLAIN = {"actions": "enqueue, allocate", "tiers": [{"plugins": PLAIN_PLUGINS}]}
 
 
 def gang_world(*objects: Any, cpu: str = "4") -> tuple[LandingProver, dict[str, Pod]]:
@@ -81,6 +82,30 @@ def test_pod_of_kube_scheduler_waits_beside_jobs_of_volcano() -> None:
     prover, _ = gang_world(group("gang", least=2), pods("gang", 2), plain)
 
     assert {pod.name for pod, _ in prover.scheduled()} == {"plain"}
+
+
+@pytest.mark.parametrize(
+    ("running", "waits", "verdict", "told"),
+    [
+        pytest.param("low", "high", NO, "comes first by its queue and job, and is scheduled onto a", id="better"),
+        pytest.param("high", "low", LANDS_IF, "", id="worse"),
+    ],
+)
+def test_pending_job_goes_before_a_replacement_by_the_order_of_volcano(
+    running: str, waits: str, verdict: Any, told: str
+) -> None:
+    """Priorities of pods do not count."""
+    prover, pod = prover_of(
+        [node("a", cpu="2"), priority_class("low", 1), priority_class("high", 9)],
+        [group("job", phase="Running", priorityClassName=running), *owned(pods("job", 1, on="a", cpu="2"))],
+        [group("waits", priorityClassName=waits), *pods("waits", 1, cpu="2")],
+        configuration={"actions": "enqueue, allocate", "tiers": [{"plugins": [plugin("priority"), *PLAIN_PLUGINS]}]},
+    )
+
+    found = prover.book(pod["job-0"])
+
+    assert found.verdict is verdict
+    assert told in found.message
 
 
 def test_whole_gang_that_leaves_comes_back_where_all_of_it_fits() -> None:
