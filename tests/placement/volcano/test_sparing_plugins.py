@@ -29,7 +29,7 @@ def spared(name: str, *objects: Any, point: str = "preemptable") -> list[str]:
 
 def running(name: str, number: int = 1, *, namespace: str = "batch", least: int = 1, **more: Any) -> list[Object]:
     """A job with so many running pods."""
-    made: Any = [group(name, phase="Running", least=least), *pods(name, number, on="a", **more)]
+    made: list[Object] = [group(name, phase="Running", least=least), *pods(name, number, on="a", **more)]
     for each in made:
         each["metadata"]["namespace"] = namespace
     return made
