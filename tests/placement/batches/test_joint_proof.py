@@ -309,8 +309,8 @@ def test_size_that_admission_may_set_again_is_a_condition_where_it_has_no_room()
 
 def test_order_is_unproven_where_the_sizes_that_admission_may_set_again_have_no_room() -> None:
     """The node takes all three as their templates say, and two where two of them keep what they request now."""
-    resized = {"cpu": "2", "annotations": {"vpaUpdates": "cpu request"}}
-    live = [pod_object(name, node="c", **resized) for name in ("p1", "p2")]
+    resized = {"vpaUpdates": "cpu request"}
+    live = [pod_object(name, node="c", cpu="2", annotations=resized) for name in ("p1", "p2")]
     template = workload_object("ReplicaSet/web", replicas=2, template=pod_object("t", cpu="1"))
     alone = pod_object("p3", node="c", owners=["ReplicaSet/p3"], cpu="1")
     own = workload_object("ReplicaSet/p3", template=pod_object("t", cpu="1"))
