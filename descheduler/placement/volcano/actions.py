@@ -111,12 +111,12 @@ IsCandidate = Callable[[Task], bool]
 
 
 def preempt(session: Session, only: Job | None = None) -> None:
-    """Queue by queue, in any order; within a queue in job order. At the end plugins name victims of their own.
+    """Queue by queue, in any order; within a queue in job order.
 
     Tasks of all starving jobs are tried within their own jobs after each queue. Queues that come later try only those
     that are left over from that.
 
-    With `only` no other job takes room, and plugins name none.
+    With `only` no other job takes room.
     """
     tiers = session.tiers
     queues: dict[str, Queue] = {}
@@ -135,9 +135,6 @@ def preempt(session: Session, only: Job | None = None) -> None:
         for job in session.choices.shuffled(under_request):
             tasks[job.id] = Heap(tiers.task_is_less, _pending(job))
             _within_job(session, failed, tasks[job.id])
-    for task in _own_victims(session) if only is None else ():
-        session.release(task)
-        session.evict(task)
 
 
 def _pending(job: Job) -> list[Task]:
@@ -212,18 +209,6 @@ def _make_room(
 def _fits(session: Session, queue: Queue, task: Task, node: int) -> bool:
     nodes = session.nodes
     return session.tiers.all_of("allocatable", queue, task) and nodes.has(nodes.future_idle, node, task.request)
-
-
-def _own_victims(session: Session) -> list[Task]:
-    """What plugins evict of their own accord: those of the first tier that names any."""
-    for tier in session.tiers.of("victim_tasks"):
-        found: dict[str, Task] = {}
-        for callback in tier:
-            named = callback(())
-            found |= {task.uid: task for task in named} if isinstance(named, list | tuple) else {}
-        if found:
-            return list(found.values())
-    return []
 
 
 def reclaim(session: Session, only: Job | None = None) -> None:

@@ -56,9 +56,6 @@ class Callbacks:
     node_order: Callable[[Task, BoolMask], NDArray[np.float64]] | None = field(
         default=None, metadata={"switch": "enableNodeOrder"}
     )
-    victim_tasks: Callable[[Sequence[Task]], Sequence[Task]] | None = field(
-        default=None, metadata={"switch": "enabledVictim"}
-    )
     allocated: Callable[[Task], None] | None = None
     """Told of a task that was put on a node, also one that waits for the room there, and of an eviction undone."""
     deallocated: Callable[[Task], None] | None = None

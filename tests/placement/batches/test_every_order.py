@@ -11,7 +11,7 @@ from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.placement.prover import LandingProver
 from tests.builders import make_node, make_pod, make_snapshot, required_anti_affinity
-from tests.placement.clusters import ZONE
+from tests.placement.clusters import HOSTNAME, ZONE
 
 CLOSED = make_node("closed", cpu="64", unschedulable=True)
 MANY = 12
@@ -63,6 +63,26 @@ def test_node_with_room_for_all_that_may_come_to_it_stays_open() -> None:
     small = leaving(8, cpu="1", name="small", node_selector={"pool": "a"})
 
     assert unproven([*full, roomy], [*small, *leaving(1, cpu="4", name="large")]) == []
+
+
+def test_what_others_request_in_all_bounds_how_many_nodes_they_fill() -> None:
+    """Two units of a resource close a node to the large one; by their number, the first alone could close each."""
+    gpu = "example.com/gpu"
+    nodes = [make_node(f"n{index}", allocatable={gpu: "5"}) for index in range(9)]
+    small = [*leaving(8, requests={gpu: "1"}, name="small"), *leaving(1, requests={gpu: "3"}, name="medium")]
+    large = leaving(1, requests={gpu: "4"}, name="large")
+
+    assert unproven(nodes, [*small, *large]) == []
+    assert "large-00" in unproven(nodes[:5], [*small, *large])
+
+
+def test_nothing_is_proven_while_two_nodes_share_their_host_name() -> None:
+    nodes = [make_node(name, cpu="64", labels={HOSTNAME: name[0]}) for name in ("a1", "b1")]
+    shared = [*nodes, make_node("a2", cpu="64", labels={HOSTNAME: "a"})]
+    pods = leaving(MANY, cpu="1")
+
+    assert unproven(nodes, pods) == []
+    assert unproven(shared, pods) == [pod.name for pod in pods]
 
 
 def test_pods_that_cannot_come_to_a_node_close_none() -> None:
@@ -151,6 +171,7 @@ def _tolerating(nodes: str) -> list[Any]:
     return [{"key": node, "operator": "Exists"} for node in nodes]
 
 
+@pytest.mark.parametrize("may_stay", [False, True])
 @pytest.mark.parametrize(
     ("facts", "left"),
     [
@@ -159,12 +180,12 @@ def _tolerating(nodes: str) -> list[Any]:
         pytest.param({"cpu": "3"}, [], id="it fits nowhere"),
     ],
 )
-def test_pending_pods_in_doubt_may_take_the_last_node(facts: dict[str, Any], left: list[str]) -> None:
+def test_pending_pods_in_doubt_may_take_the_last_node(facts: dict[str, Any], left: list[str], may_stay: bool) -> None:
     """It may take the node that is left to the first one once the second one has the other."""
     nodes, (first, second, waiting) = rivals(**facts)
     snapshot = make_snapshot([CLOSED, *nodes], [first, second, waiting])
 
-    found = LandingProver(snapshot).unproven([first, second], [first, second])
+    found = LandingProver(snapshot).unproven([first, second], [first, second], may_stay=may_stay)
 
     assert [pod.name for pod in found] == left
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from descheduler.placement.landings.landing import LandingVerdict
 from descheduler.placement.prover import LandingProver
-from tests.builders import make_node, make_pod, make_snapshot, pod_object
+from tests.builders import make_node, make_pod, make_snapshot, node_object, pod_object
 from tests.placement.batches.proofs import cordoned, prove, victim
 from tests.placement.batches.small_batches import ZONE, make_instance, snapshot_of, victims_of
 from tests.placement.workloads import cluster_of, workload_object
@@ -305,6 +305,22 @@ def test_size_that_admission_may_set_again_is_a_condition_where_it_has_no_room()
     assert joint.conditions == (
         "the replacement pod keeps the requests of its template (VerticalPodAutoscaler changed them for this pod)",
     )
+
+
+def test_order_is_unproven_where_the_sizes_that_admission_may_set_again_have_no_room() -> None:
+    """The node takes all three as their templates say, and two where two of them keep what they request now."""
+    resized = {"vpaUpdates": "cpu request"}
+    live = [pod_object(name, node="c", cpu="2", annotations=resized) for name in ("p1", "p2")]
+    template = workload_object("ReplicaSet/web", replicas=2, template=pod_object("t", cpu="1"))
+    alone = pod_object("p3", node="c", owners=["ReplicaSet/p3"], cpu="1")
+    own = workload_object("ReplicaSet/p3", template=pod_object("t", cpu="1"))
+
+    def unproven(cpu: str) -> bool:
+        cordon = node_object("c", unschedulable=True, cpu="64")
+        snapshot = cluster_of(*live, template, alone, own, node_object("x", cpu=cpu), cordon)
+        return bool(LandingProver(snapshot).unproven(snapshot.pods, snapshot.pods))
+
+    assert [unproven(cpu) for cpu in ("2", "3", "4", "5")] == [True, True, True, False]
 
 
 def test_victim_of_an_undecided_member_keeps_its_room() -> None:

@@ -53,10 +53,18 @@ def test_pod_that_may_be_in_the_way_of_another_one_leaves_that_unproven() -> Non
     assert unproven(nodes, [victim("large", cpu="3"), victim("small", cpu="1")]) == []
 
 
-def test_pods_that_nobody_asked_about_are_not_told() -> None:
+@pytest.mark.parametrize("asked", ["p", "q"])
+def test_pods_that_nobody_asked_about_are_not_told(asked: str) -> None:
     pods = [victim("p", cpu="2"), victim("q", cpu="2")]
 
-    assert unproven([make_node("x", cpu="3")], pods, asked="q") == ["q"]
+    assert unproven([make_node("x", cpu="3")], pods, asked=asked) == [asked]
+
+
+def test_pod_whose_node_is_not_known_is_in_the_way_of_none_where_it_stays() -> None:
+    nodes = [make_node("x", cpu="4"), make_node("y", cpu="4")]
+    pods = [victim("p", cpu="2"), make_pod("q", node="gone", owners=["ReplicaSet/q"], cpu="2")]
+
+    assert unproven(nodes, pods, may_stay=True) == []
 
 
 def test_pod_that_needs_the_room_of_another_victim_is_proven_where_that_leaves() -> None:

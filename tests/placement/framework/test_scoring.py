@@ -130,6 +130,13 @@ def test_highest_total_is_chosen_with_its_lead(
             id="the lead is that over the most that the next one may have",
         ),
         pytest.param(
+            [50, 10],
+            [1],
+            [75, 10],
+            Choice(0, 200, (0,), 80, is_sampled=False),
+            id="which is the most of the plugin in the place of what it gives",
+        ),
+        pytest.param(
             [10, 70, 40],
             [0],
             [],

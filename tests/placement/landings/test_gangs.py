@@ -7,14 +7,16 @@ from typing import Any
 import pytest
 
 from descheduler.model.pod import Pod
-from descheduler.placement.landings.openings import Openings
 from descheduler.placement.prover import LandingProver
 from tests.builders import Object, pod_object
-from tests.placement.considered import LANDS, NO
-from tests.placement.volcano.worlds import group, node, owned, plugin, pods, prover_of, queue
+from tests.placement.considered import LANDS, LANDS_IF, NO
+from tests.placement.plugins.coscheduling.worlds import group_of, member, nodes_of
+from tests.placement.plugins.coscheduling.worlds import prover_of as koordinator
+from tests.placement.volcano.worlds import group, node, owned, plugin, pods, priority_class, prover_of, queue
 from tests.placement.workloads import cluster_of, pod_named, workload_object
 
-PLAIN = {"actions": "enqueue, allocate", "tiers": [{"plugins": [plugin("gang"), plugin("predicates")]}]}
+PLAIN_PLUGINS = [plugin("gang"), plugin("predicates")]
+PLAIN = {"actions": "enqueue, allocate", "tiers": [{"plugins": PLAIN_PLUGINS}]}
 
 
 def gang_world(*objects: Any, cpu: str = "4") -> tuple[LandingProver, dict[str, Pod]]:
@@ -34,18 +36,15 @@ def test_pending_pod_shares_a_unit_with_those_without_which_it_is_not_placed() -
     assert [openings.unit_of_pending(pod[f"{name}-0"]) for name in ("gang", "pair", "alone")] == ["batch/gang", "", ""]
 
 
-def opened(openings: Openings, pod: Pod, *others: Pod) -> list[bool] | None:
-    found = openings.open_to_pending(pod, others)
-    return None if found is None else found.now.tolist()
-
-
 def test_pod_of_a_pending_gang_is_looked_at_with_the_others_that_are_named() -> None:
-    """Alone it lacks them, with a gang of others it does as well."""
-    prover, pod = gang_world(group("gang", least=2), pods("gang", 2), group("other", least=2), pods("other", 2))
-    openings = prover.openings()
+    """Alone it lacks them, with pods of another gang it does as well."""
+    names = ("train", "other")
+    waiting = {(name, index): member(f"{name}-{index}", name, node="") for name in names for index in range(2)}
+    prover = koordinator(nodes_of(1), waiting.values(), [group_of(name, 2) for name in names])
+    pod, openings = waiting["train", 0], prover.openings()
 
-    assert opened(openings, pod["gang-0"], pod["gang-0"], pod["gang-1"]) == [True]
-    assert opened(openings, pod["gang-0"], pod["other-0"], pod["other-1"]) == [True]
+    assert openings.refusal_of_pending(pod, (pod, waiting["train", 1])) == ""
+    assert openings.refusal_of_pending(pod) == openings.refusal_of_pending(pod, (pod, waiting["other", 1])) != ""
 
 
 @pytest.mark.parametrize(
@@ -81,6 +80,30 @@ def test_pod_of_kube_scheduler_waits_beside_jobs_of_volcano() -> None:
     prover, _ = gang_world(group("gang", least=2), pods("gang", 2), plain)
 
     assert {pod.name for pod, _ in prover.scheduled()} == {"plain"}
+
+
+@pytest.mark.parametrize(
+    ("running", "waits", "verdict", "told"),
+    [
+        pytest.param("low", "high", NO, "comes first by its queue and job, and is scheduled onto a", id="better"),
+        pytest.param("high", "low", LANDS_IF, "", id="worse"),
+    ],
+)
+def test_pending_job_goes_before_a_replacement_by_the_order_of_volcano(
+    running: str, waits: str, verdict: Any, told: str
+) -> None:
+    """Priorities of pods do not count."""
+    prover, pod = prover_of(
+        [node("a", cpu="2"), priority_class("low", 1), priority_class("high", 9)],
+        [group("job", phase="Running", priorityClassName=running), *owned(pods("job", 1, on="a", cpu="2"))],
+        [group("waits", priorityClassName=waits), *pods("waits", 1, cpu="2")],
+        configuration={"actions": "enqueue, allocate", "tiers": [{"plugins": [plugin("priority"), *PLAIN_PLUGINS]}]},
+    )
+
+    found = prover.book(pod["job-0"])
+
+    assert found.verdict is verdict
+    assert told in found.message
 
 
 def test_whole_gang_that_leaves_comes_back_where_all_of_it_fits() -> None:

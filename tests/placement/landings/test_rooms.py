@@ -172,3 +172,48 @@ def test_pods_with_rooms_are_placed_before_all_others() -> None:
     prover = LandingProver(snapshot, rooms=rooms)
 
     assert [(there.name, there.node_name) for _, there in prover.scheduled()] == [("chosen", "a")]
+
+
+@pytest.mark.parametrize(
+    "node",
+    [
+        pytest.param("gone", id="that does not exist"),
+        pytest.param("small", id="that is too small"),
+        pytest.param("closed", id="that is closed"),
+    ],
+)
+def test_no_room_is_held_early_on_a_node(node: str) -> None:
+    """Whether it lands there is asked when it leaves."""
+    others = [node_object("c", cpu="2"), node_object("small", cpu="1"), node_object("closed", unschedulable=True)]
+    play = Play(*NODES, *PODS, *others)
+
+    landing = play.book("victim", "c", [("busy", node)])
+
+    assert landing.verdict is LANDS
+    assert [play.requested(each) for each in ("a", "b", "c", "small", "closed")] == [1000, 2000, 2000, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("node", "cause"),
+    [
+        pytest.param("gone", "node is not in the snapshot", id="a node that does not exist"),
+        pytest.param("small", "insufficient cpu", id="a node that is too small"),
+        pytest.param("closed", "unschedulable", id="a node that is closed"),
+    ],
+)
+def test_pending_pod_that_does_not_fit_where_room_is_held_refuses_the_eviction(node: str, cause: str) -> None:
+    others = [node_object("c", cpu="2"), node_object("small", cpu="1"), node_object("closed", unschedulable=True)]
+    play = Play(*NODES, *PODS, *others, pending("waiting", "3"))
+
+    landing = play.book("victim", "c", [("waiting", node)])
+
+    assert landing.verdict is NO
+    assert landing.message == f"pending pod default/waiting would not fit on {node} after the eviction: {cause}"
+    assert play.scheduled == {}
+
+
+def test_pending_pod_of_which_nothing_is_known_needs_no_room() -> None:
+    """Of its scheduler nothing is modelled, so nothing is in its way."""
+    play = Play(*NODES, *PODS, node_object("c", cpu="2"), pending("theirs", "3", scheduler="mine"))
+
+    assert play.book("victim", "c", [("theirs", "a")]).verdict is LANDS

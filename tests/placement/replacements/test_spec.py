@@ -148,6 +148,20 @@ def containers(*cpus: str, images: Sequence[str] = ()) -> Object:
             id="containers in another order",
         ),
         pytest.param(
+            containers("", "5", images=["a", "b"]),
+            containers("1", "2", images=["b", "a"]),
+            7,
+            ["other"],
+            id="each takes from that of its own image",
+        ),
+        pytest.param(
+            containers("", "5", images=["new", "b"]),
+            containers("1", "2", images=["b", "a"]),
+            5,
+            ["other"],
+            id="none takes from that of another one",
+        ),
+        pytest.param(
             containers("", images=["new"]), containers("1", images=["old"]), 1, [], id="a container with a new image"
         ),
     ],

@@ -17,8 +17,6 @@ from descheduler.placement.configuration.kube_scheduler.profile import Scheduler
 from descheduler.placement.framework.foreign.answers import Trouble, guarded_interactions
 from descheduler.placement.framework.foreign.plugin import failed_plugin, guarded_plugin
 from descheduler.placement.framework.interactions import CAUTIOUS, Interactions
-from descheduler.placement.framework.obstacle import Obstacle
-from descheduler.placement.framework.refused_node import RefusedNode
 from descheduler.placement.framework.scheduling_plugin import About, SchedulingPlugin
 from descheduler.placement.shadow.placement_class import Mark
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
@@ -47,6 +45,7 @@ _NEEDED: Mapping[str, tuple[tuple[str, ...], ...]] = {
 }
 """What a class needs at each point to be asked there at all: everything of one of these."""
 _Build = Callable[[ShadowCluster, SchedulerProfile], object]
+_Explain = Callable[..., Iterator[str]]
 
 
 def guarded_row(name: str, row: SchedulingPlugin) -> SchedulingPlugin:
@@ -67,8 +66,8 @@ def admit_row(row: SchedulingPlugin, origin: Origin) -> SchedulingPlugin:
     return replace(
         _with_guards(row, origin),
         about=_checked_about(row.about),
-        explain=None if row.explain is None else guard.explain,
-        explain_shortage=None if row.explain_shortage is None else guard.explain_shortage,
+        explain=guard.explaining(row.explain, "explain()"),
+        explain_shortage=guard.explaining(row.explain_shortage, "explain_shortage()"),
         doubt=guard.doubt,
         marks=None if row.marks is None else guard.marks,
         queues=None if row.queues is None else guard.queues,
@@ -123,15 +122,11 @@ class _RowGuard:
             trouble.note(error)
             return CAUTIOUS
 
-    def explain(self, refused: RefusedNode, obstacle: Obstacle) -> Iterator[str]:
-        """The sentences of the row."""
-        explain = self._row.explain
-        yield from () if explain is None else self._sentences(lambda: explain(refused, obstacle), "explain()")
-
-    def explain_shortage(self, refused: RefusedNode, short: Any) -> Iterator[str]:
-        """The sentences of the row."""
-        explain = self._row.explain_shortage
-        yield from () if explain is None else self._sentences(lambda: explain(refused, short), "explain_shortage()")
+    def explaining(self, explain: _Explain | None, what: str) -> _Explain | None:
+        """`explain` of the row, whose sentences name a fault of it; None for none."""
+        if explain is None:
+            return None
+        return lambda *asked: iter(self._sentences(lambda: explain(*asked), what))
 
     def doubt(self, profile: SchedulerProfile) -> str:
         """The doubt of the row; that it cannot tell is one."""

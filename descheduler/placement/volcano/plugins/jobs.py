@@ -34,20 +34,17 @@ def start_pdb(session: Session, option: PluginOption) -> Callbacks:
     """Victims that leave no budget below zero; a pod without labels is none, and every candidate counts."""
     snapshot = session.cluster.snapshot
 
-    def allowed(candidates: Sequence[Task]) -> list[Task]:
-        left = {budget.key: budget.stated_allowed for budget in snapshot.budgets}
-        return [task for task in candidates if task.pod.labels and _take(task, left)]
-
-    def _take(task: Task, left: dict[str, int]) -> bool:
+    def take(task: Task, left: dict[str, int]) -> bool:
         keys = [budget.key for budget in snapshot.budgets_of(task.pod) if not budget.selector.is_empty]
         for key in keys:
             left[key] -= 1
         return all(left[key] >= 0 for key in keys)
 
     def spare(initiator: Task, candidates: Sequence[Task]) -> Victims:
-        return Victims(allowed(candidates))
+        left = {budget.key: budget.stated_allowed for budget in snapshot.budgets}
+        return Victims([task for task in candidates if task.pod.labels and take(task, left)])
 
-    return Callbacks(preemptable=spare, reclaimable=spare, victim_tasks=allowed, reopen=as_before)
+    return Callbacks(preemptable=spare, reclaimable=spare, reopen=as_before)
 
 
 _WAITING_TIME = "sla-waiting-time"

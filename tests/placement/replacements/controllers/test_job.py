@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -309,6 +310,24 @@ def test_nobody_knows_about_pods_beyond_the_parallelism() -> None:
     made = answer(member(), member("other"), job(parallelism=1, completions=4))
 
     assert made.doubt == "the Job has more pods than it is to run, and can delete others instead"
+
+
+@pytest.mark.parametrize(
+    ("indexes", "is_surplus"),
+    [
+        pytest.param((0, 1), False, id="as many as are to run"),
+        pytest.param((0, 1, 2), False, id="and one that the Job does not want"),
+        pytest.param((0, 0, 1), True, id="one too many"),
+    ],
+)
+def test_pods_of_indexes_that_the_job_has_not_are_beyond_no_parallelism(
+    indexes: Sequence[int], is_surplus: bool
+) -> None:
+    pods = [member(f"p{place}", index) for place, index in enumerate(indexes)]
+
+    made = answer(*pods, indexed(backoffLimitPerIndex=3), of="p0")
+
+    assert bool(made.doubt) is is_surplus
 
 
 @pytest.mark.parametrize("text", ["x", "-1", "9" * 5000])

@@ -50,9 +50,10 @@ def test_replica_set_of_an_earlier_rollout_creates_nothing() -> None:
 def test_replicas_of_the_deployment_count_before_those_of_its_replica_set() -> None:
     replica_set = workload_object("ReplicaSet/web", replicas=3, deployment="shop")
 
-    seen, lowered = (answer(*pods(3), replica_set, each) for each in (deployment(3), deployment(2, is_seen=False)))
+    deployments = deployment(3), deployment(3, is_seen=False), deployment(2, is_seen=False)
+    seen, kept, lowered = (answer(*pods(3), replica_set, each) for each in deployments)
 
-    assert (seen.doubt, lowered.doubt) == ("", SURPLUS)
+    assert (seen.doubt, kept.doubt, lowered.doubt) == ("", "", SURPLUS)
 
 
 def test_replica_set_that_was_scaled_by_hand_is_set_back() -> None:
