@@ -13,7 +13,7 @@ NANO = 10**9
 """Nano units in one base unit (a core, a byte, a device)."""
 
 _MAX = (2**63 - 1) * NANO
-_SYNTAX = re.compile(r"([+-]?)([0-9]+\.?[0-9]*|\.[0-9]+)(Ki|Mi|Gi|Ti|Pi|Ei|[numkMGTPE]|[eE][+-]?[0-9]{1,9}|)\Z")
+_SYNTAX = re.compile(r"([+-]?)([0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(Ki|Mi|Gi|Ti|Pi|Ei|[numkMGTPE]|[eE][+-]?[0-9]{1,9}|)\Z")
 _MOST_DIGITS = 4000
 """Python reads no more than 4,300 at a time; this many are more than any limit, or finer than a nano."""
 _SCALE: dict[str, int] = {
@@ -47,7 +47,7 @@ def parse_quantity(text: str) -> int:
     """
     match = _SYNTAX.match(text)
     if match is None:
-        raise QuantityError(f"{text!r} is not a quantity (a number with a suffix such as m, k, Mi, G or e3)")
+        raise QuantityError(f"{text[:80]!r} is not a quantity (a number with a suffix such as m, k, Mi, G or e3)")
     sign, digits, suffix = match.groups()
     nano = _scaled(digits[:_MOST_DIGITS], suffix)
     return -min(nano, _MAX) if sign == "-" else min(nano, _MAX)

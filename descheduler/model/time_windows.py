@@ -18,6 +18,7 @@ from zoneinfo import ZoneInfo
 
 from descheduler.model.text.counted import counted
 from descheduler.model.text.duration import format_duration
+from descheduler.model.text.numbers import whole_number
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _WEEKDAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
@@ -288,6 +289,7 @@ def _ends(found: re.Match[str], field: _Field) -> tuple[int, int]:
 def _number(text: str, field: _Field) -> int:
     if text in field.names:
         return field.lowest + field.names.index(text)
-    if not text.isdecimal() or not field.lowest <= int(text[:4]) <= field.highest:
+    number = whole_number(text)
+    if number is None or not field.lowest <= number <= field.highest:
         raise CronError(f"{field.name} {text!r} is not between {field.lowest} and {field.highest}")
-    return int(text)
+    return number

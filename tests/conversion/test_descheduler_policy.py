@@ -152,3 +152,33 @@ def test_file_of_no_known_form_is_named(tmp_path: Path, name: str | None, shown:
     assert f"{shown}: is not a DeschedulerPolicy or DeschedulerConfiguration or volcano-scheduler.conf" in str(
         refusal.value
     )
+
+
+@pytest.mark.parametrize(
+    ("providers", "expected"),
+    [
+        pytest.param("[{source: KubernetesMetrics}]", "", id="no Prometheus"),
+        pytest.param("[]", "", id="none"),
+        pytest.param(
+            "[{source: KubernetesMetrics}, {source: Prometheus, prometheus: {url: 'http://p:9090'}}]",
+            "http://p:9090",
+            id="one of two",
+        ),
+    ],
+)
+def test_address_is_that_of_the_provider_prometheus(tmp_path: Path, providers: str, expected: str) -> None:
+    text = f"{HEAD}metricsProviders: {providers}\n{LOAD_AWARE}"
+
+    profiles = convert_file(written(tmp_path, text)).document["profiles"]
+
+    assert isinstance(profiles, list)
+    metrics = profiles[0]["pluginConfig"][0]["args"]["metrics"]
+    assert metrics == {"type": "prometheus", **({"address": expected} if expected else {})}
+
+
+def test_custom_metrics_are_read_from_the_metrics_server_instead(tmp_path: Path) -> None:
+    text = HEAD + LOAD_AWARE.replace("type: prometheus,", "type: prometheus_adaptor,")
+
+    notes = convert_file(written(tmp_path, text)).notes
+
+    assert [note.message for note in notes][-1] == "custom metrics are not read; the metrics server is asked"

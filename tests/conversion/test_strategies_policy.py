@@ -13,6 +13,7 @@ from descheduler.conversion.conversion import with_comments
 from descheduler.conversion.table import convert_file
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.documents.problems import PolicyError
+from descheduler.documents.yaml_document import parse_yaml_documents
 from descheduler.policy.load import load_policy
 from descheduler.report.formats.yaml_lines import yaml_lines
 
@@ -348,3 +349,20 @@ def test_policy_with_strategies_is_known_by_its_version_or_by_these(head: str, k
     text = f"{head}strategies: {{RemoveDuplicates: {{enabled: true}}}}\n"
 
     assert convert_file(text, "old.yaml").document["kind"] == kind
+
+
+def test_comments_have_the_indentation_of_what_they_are_about() -> None:
+    text = "a:\n    # about b,\n    # in two lines\n    b: 1\nc: 2\n"
+    (root,) = parse_yaml_documents(text)
+
+    assert with_comments("a:\n  b: 1\nc: 2\n", text, root, {}) == "a:\n  # about b,\n  # in two lines\n  b: 1\nc: 2\n"
+    assert with_comments("x:\n  - b: 1\n", text, root, {("x", 0, "b"): ("a", "b")}) == (
+        "x:\n  # about b,\n  # in two lines\n  - b: 1\n"
+    )
+
+
+def test_comment_is_written_once_where_a_value_becomes_two() -> None:
+    text = "# about a\na: 1\n"
+    (root,) = parse_yaml_documents(text)
+
+    assert with_comments("x: 1\ny: 1\n", text, root, {("x",): ("a",), ("y",): ("a",)}) == "# about a\nx: 1\ny: 1\n"

@@ -60,6 +60,10 @@ def test_times_of_a_day() -> None:
         ),
         pytest.param("60 * * * *", "minute '60' is not between 0 and 59", id="above its bound"),
         pytest.param("0 0 0 * *", "day of month '0' is not between 1 and 31", id="below its bound"),
+        pytest.param("00099 * * * *", "minute '00099' is not between 0 and 59", id="above its bound behind zeros"),
+        pytest.param(
+            f"0 {'9' * 5000} * * *", f"hour '{'9' * 5000}' is not between 0 and 23", id="more digits than Python reads"
+        ),
         pytest.param("0 0 * * fry", "day of week 'fry' is not between 0 and 7", id="no name of a day"),
         pytest.param("5-1 * * * *", "minute '5-1' ends before it begins", id="an empty range"),
         pytest.param("*/0 * * * *", "minute '*/0' has a step of 0", id="no step"),
@@ -74,3 +78,19 @@ def test_other_text_is_refused(text: str, message: str) -> None:
         parse_cron(text)
 
     assert str(error.value) == message
+
+
+@pytest.mark.parametrize(
+    ("text", "minutes", "hours"),
+    [
+        pytest.param("00005 007 * * *", (5,), (7,), id="leading zeros"),
+        pytest.param("59 23 * * *", (59,), (23,), id="the last minute of the day"),
+        pytest.param(
+            "50/3 20-22/2 * * *", (50, 53, 56, 59), (20, 22), id="steps to the end of the field and of a range"
+        ),
+    ],
+)
+def test_numbers_of_a_field(text: str, minutes: tuple[int, ...], hours: tuple[int, ...]) -> None:
+    cron = parse_cron(text)
+
+    assert (cron.minutes, cron.hours) == (minutes, hours)

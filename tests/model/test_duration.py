@@ -80,3 +80,27 @@ def test_longest_duration_is_that_of_go() -> None:
     assert parse_duration(f"{2**63 - 1}ns") == LONGEST
     with pytest.raises(ValueError, match="292 years"):
         parse_duration(f"{2**63}ns")
+
+
+@pytest.mark.parametrize(
+    "text", ["1" * 250_000, "1" * 250_000 + "x", "." + "1" * 250_000, "1." + "1" * 250_000 + "x", "1s" * 50_000 + "x"]
+)
+def test_long_text_without_a_unit_is_refused_at_once(text: str) -> None:
+    """As long as an annotation can be; looking at its digits again and again took minutes."""
+    with pytest.raises(ValueError, match="is not a duration") as caught:
+        parse_duration(text)
+
+    assert len(str(caught.value)) < 200
+
+
+@pytest.mark.parametrize(
+    ("text", "duration"),
+    [("0." + "0" * 5000 + "1s", timedelta(0)), ("1." + "5" * 5000 + "s", timedelta(microseconds=1555555))],
+)
+def test_more_places_than_python_reads_are_left_out(text: str, duration: timedelta) -> None:
+    assert parse_duration(text) == duration
+
+
+def test_more_digits_than_python_reads_are_too_long() -> None:
+    with pytest.raises(ValueError, match="292 years"):
+        parse_duration("9" * 5000 + "ns")

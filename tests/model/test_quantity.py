@@ -107,3 +107,12 @@ def test_more_digits_than_python_reads_are_the_most_there_is(text: str) -> None:
 @pytest.mark.parametrize("text", ["0." + "0" * 5000 + "1", "." + "1" * 5000 + "Ki"])
 def test_more_places_than_python_reads_are_left_out(text: str) -> None:
     assert 0 <= parse_quantity(text) <= parse_quantity("1Ki")
+
+
+@pytest.mark.parametrize("text", ["1" * 250_000 + "x", "." + "1" * 250_000 + "x", "1." + "1" * 250_000 + "x"])
+def test_long_text_that_is_no_quantity_is_refused_at_once(text: str) -> None:
+    """Looking at its digits again and again took minutes."""
+    with pytest.raises(QuantityError) as caught:
+        parse_quantity(text)
+
+    assert len(str(caught.value)) < 200
