@@ -51,6 +51,7 @@ def test_run_writes_what_its_options_ask_for(options: RunOptions, kinds: set[str
 
 def test_status_says_how_the_run_went() -> None:
     cluster = crowded("web")
+    cluster.clock.sleep(1000)
 
     run(cluster, options=WITH_LEASE)
 
