@@ -79,7 +79,7 @@ def _with_samples(
 
 def _queries(policy: Policy, registry: Registry) -> Mapping[MetricsProvider, Sequence[str]]:
     """The queries for each Prometheus: the one of the policy, and those that plugins name."""
-    of_policy = next((p for p in policy.metrics_providers if p.source == PROMETHEUS and p.prometheus_url), None)
+    of_policy = next((p for p in policy.metrics_providers if p.source == PROMETHEUS), None)
     found: dict[MetricsProvider, list[str]] = {}
     for profile in policy.profiles:
         for name in (*profile.deschedule, *profile.balance):

@@ -17,7 +17,9 @@ from descheduler.cycle.plugins import REGISTRY
 from descheduler.policy.plugin import ArgsProblem, Needs, PluginSpec, scheduler_file_reader
 from descheduler.policy.plugin_faults import Origin, PluginFault, WrongAnswer
 from descheduler.policy.shared_args import Args
+from descheduler.strategies.framework import judges_pods_alone
 from tests.builders import make_node
+from tests.eviction.handles import make_handle
 
 KIND = next(iter(KINDS))
 ORIGIN = Origin("Spot", "acme", "tests")
@@ -136,6 +138,16 @@ def test_row_that_makes_sense_is_admitted_behind_a_guard(facts: dict[str, Any]) 
     assert isinstance(admitted.factory, ForeignFactory)
     assert (admitted.name, admitted.args_type) == ("Spot", SpotArgs)
     assert (admitted.uses is None) == ("uses" not in facts)
+
+
+@pytest.mark.parametrize(("said", "is_alone"), [(True, True), (False, False), (1, False), (None, False)])
+def test_plugin_judges_pods_alone_where_it_says_so(said: object, is_alone: bool) -> None:
+    class Saying(Spot):
+        JUDGES_PODS_ALONE = said
+
+    built = admit_spec(row(factory=Saying), ORIGIN).factory(SpotArgs(), make_handle(NODES))
+
+    assert judges_pods_alone(built) is is_alone
 
 
 FINDS = ("validate", "construction_problems", "file_problems", "warnings", "profile_problems")

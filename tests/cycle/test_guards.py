@@ -8,11 +8,14 @@ from typing import Any, cast
 
 import pytest
 
-from descheduler.cycle.guards import StopCause, decide_in_time, find_guard
+from descheduler.cycle.guards import StopCause, decide_in_time, find_guard, take_lease
 from descheduler.kube.leases.held_lease import HeldLease
+from descheduler.kube.leases.settings import LeaseSettings
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.outcome import Outcome, OutcomeCode, OutcomeKind
 from descheduler.supervision import RunStopped, Watch
+from tests.living.builders import living_cluster
+from tests.migration.roads.whole_runs import watch_of
 from tests.migration.stand_ins import Clock, make_eviction
 
 
@@ -108,3 +111,15 @@ def test_each_round_decides_while_there_is_time() -> None:
     decide = decide_in_time(lambda answers, moves: decided.pop(0), watch())
 
     assert [decide({}, ()), decide({}, ())] == list(BOTH)
+
+
+@pytest.mark.parametrize("loss", ["", "the Lease of the loop is lost"])
+def test_run_ends_by_the_loss_of_its_lease_or_by_one_that_was_watched_before(loss: str) -> None:
+    cluster = living_cluster()
+    times = watch_of(cluster)
+    times.find_loss = lambda: loss
+
+    with take_lease(cluster.client(), LeaseSettings("kube-system", "d"), times) as lease:
+        found = times.find_loss()
+
+    assert (lease.loss, found) == ("", loss)

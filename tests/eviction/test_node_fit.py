@@ -100,6 +100,12 @@ UNREADABLE_ANTI_AFFINITY = {
             "insufficient nvidia.com/gpu",
             id="a resource that the node does not list is missing",
         ),
+        pytest.param(
+            make_pod("p", requests={"nvidia.com/gpu": "1"}),
+            make_node("b", allocatable={"nvidia.com/gpu": "1"}),
+            None,
+            id="a resource that the node lists is there",
+        ),
         pytest.param(make_pod("p"), make_node("b", pods="0"), "insufficient pods", id="no room for another pod"),
         pytest.param(
             make_pod("p", requests={"cpu": "9", "pods": "200"}),

@@ -118,7 +118,7 @@ def _compared(passes: Sequence[Decisions]) -> BeyondLimits:
             limit = stopped_by.limit_for(move.pod)
             if limit is not None and identity_of(move.pod) not in known:
                 known.add(identity_of(move.pod))
-                cut_off.append(_cut_off(move, limit_of.verdict(move.pod, _verdict(limit))))
+                cut_off.append(_cut_off(move, limit_of.verdict(move.pod, limit_reached(limit))))
     return BeyondLimits(
         cut_off=tuple(cut_off),
         refusals=tuple(_further_refusals(passes, known, limit_of)),
@@ -164,10 +164,6 @@ def _speaker(refusal: Refusal) -> tuple[PodIdentity, str, str]:
     return identity_of(refusal.pod), refusal.profile, refusal.plugin
 
 
-def _verdict(limit: LimitReached) -> Verdict:
-    return limit_reached(limit)
-
-
 class _StoppingLimits:
     """The limits that stopped the plugins of one pass.
 
@@ -205,7 +201,7 @@ class _RunLimits:
         if limit is None:
             return found
         message = f"{limit.message}; beyond it, {found.message}"
-        return msgspec.structs.replace(found if found.reached is None else _verdict(limit), message=message)
+        return msgspec.structs.replace(found if found.reached is None else limit_reached(limit), message=message)
 
     def seen_from_run(self, refusal: Refusal) -> Refusal:
         """`refusal`, whose filters know no limits, but whose requests were made beyond them."""

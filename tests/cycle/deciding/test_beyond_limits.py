@@ -187,6 +187,18 @@ def test_work_on_landings_is_bounded_and_says_so() -> None:
     assert {each.first.verdict.message for each in staying_pods(bounded)} == {"maxNoOfPodsToEvictTotal (1) reached"}
 
 
+@pytest.mark.parametrize(("num_blocked", "is_whole"), [(0, False), (3, True)])
+def test_requests_that_the_run_has_judged_are_not_counted_against_the_bound(num_blocked: int, is_whole: bool) -> None:
+    policy = policy_of(["PodLifeTime"], node_fit=False, verifies=True) | {TOTAL: 2}
+    blocked = [make_pod(f"b{index}", age=91 * 86400, labels={"app": "stay"}) for index in range(num_blocked)]
+    pods = [*blocked, *(make_pod(f"p{index}", age=90 * 86400) for index in range(6))]
+    budget = make_budget("none", {"app": "stay"}, disruptions_allowed=0)
+
+    decisions = planned(policy, cluster(*pods, budgets=(budget,)), most_judged=0)
+
+    assert decisions.beyond.is_whole is is_whole
+
+
 @pytest.fixture(scope="module")
 def world() -> Snapshot:
     builder = SnapshotBuilder("generated", SnapshotRequest(keep_templates=True))

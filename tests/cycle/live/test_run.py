@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from descheduler.cycle.applying import PlanRefusedError
 from descheduler.cycle.options import PlanToApply, RunOptions, RunResult
+from descheduler.migration.lease_settings import LeaseOptions
 from descheduler.model.verdict import Reason
 from descheduler.plan.outcome import OutcomeCode
 from descheduler.report.plan.file import ClusterIdentity, PlanFile, make_plan_file
@@ -35,6 +36,11 @@ def status_of(cluster: LivingCluster) -> list[dict[str, Any]]:
     [
         pytest.param(FAST, {"eviction", "events"}, id="without a Lease"),
         pytest.param(WITH_LEASE, {"eviction", "events", "leases", "configmaps"}, id="with a Lease and a status"),
+        pytest.param(
+            replace(FAST, lease=LeaseOptions(name="d", namespace="kube-system", is_wanted=False)),
+            {"eviction", "events", "configmaps"},
+            id="with a status alone",
+        ),
         pytest.param(DRY, set(), id="a dry run"),
     ],
 )
@@ -51,6 +57,7 @@ def test_run_writes_what_its_options_ask_for(options: RunOptions, kinds: set[str
 
 def test_status_says_how_the_run_went() -> None:
     cluster = crowded("web")
+    cluster.clock.sleep(1000)
 
     run(cluster, options=WITH_LEASE)
 

@@ -143,7 +143,7 @@ def test_claims_protect_by_their_storage_class(claims: dict[str, str], reason: R
 def test_pre_eviction_filter_looks_at_namespaces_and_nodes(
     namespace: Namespace | None, args: dict[str, Any], reason: Reason | None
 ) -> None:
-    cluster = {} if namespace is None else {"namespaces": {namespace.name: namespace}}
+    cluster: dict[str, Any] = {} if namespace is None else {"namespaces": {namespace.name: namespace}}
     handle = make_handle([make_node("a")], [make_pod("p")], **cluster)
 
     assert DefaultEvictor(args_of(**args), handle).pre_eviction_filter(make_pod("p")).reason is reason

@@ -78,3 +78,19 @@ def test_one_pod_of_a_workload_may_always_migrate() -> None:
     assert left_to(pod, [], "MaxMigratingPerWorkload", maxMigratingPerWorkload=4) == 1
     moving = [make_koord_pod("moving", owners=["ReplicaSet/gone"])]
     assert left_to(pod, moving, "MaxMigratingPerWorkload", maxMigratingPerWorkload=4) == 0
+
+
+def test_shards_divide_every_limit_but_those_of_nodes() -> None:
+    numbers = {f"max{scope}": 4 for scope in ("MigratingGlobally", "MigratingPerNode", "MigratingPerNamespace")}
+    handle = make_cluster([make_koord_pod("asked")])
+    limits = MigrationLimits(make_args(**numbers), handle.view.snapshot, MigratingPods(handle.view))
+
+    divided = [allowance.divided for allowance in limits.allowances()]
+
+    assert divided == [
+        "maxMigratingGlobally",
+        "",
+        "maxMigratingPerNamespace",
+        "maxMigratingPerWorkload",
+        "maxUnavailablePerWorkload",
+    ]

@@ -78,6 +78,20 @@ def test_workload_is_what_decides_the_replicas(pod: Pod, found: tuple[Workload, 
 
 
 @pytest.mark.parametrize(
+    "owner",
+    [
+        pytest.param(Owner("Rollout", "shop", "rollout-shop", controller=True), id="what is no Deployment"),
+        pytest.param(Owner("Deployment", "shop", DEPLOYMENT.uid, controller=False), id="a Deployment without control"),
+    ],
+)
+def test_replica_set_of_other_owners_decides_itself(owner: Owner) -> None:
+    current = Workload("ReplicaSet", "default", "web", "replicaset-web", 40, (owner,))
+    pod = pod_of("ReplicaSet/web")
+
+    assert workloads_of(current, DEPLOYMENT, pods=[pod]).of(pod) is current
+
+
+@pytest.mark.parametrize(
     ("facts", "is_away"),
     [
         ({}, False),
