@@ -61,7 +61,7 @@ def crowded_problem(kind: type[Rule], seed: int) -> Problem:
     rng = np.random.default_rng(seed)
     while True:
         group, domain = rng.choice([0, 0, 0, 1, -1], 4), rng.choice([0, 0, 1, 1, 2, -1], 3)
-        skew = MaxSkew(group, domain, rng.integers(1, 3, 2), rng.random((2, 3)) < 0.8)
+        skew = MaxSkew(group, domain, rng.integers(1, 3, 2), rng.random((2, 3)) < rng.choice([0.0, 0.8, 0.8]))
         made: dict[type[Rule], Rule] = {
             AtMost: AtMost(group, domain, rng.integers(1, 3, 2)),
             MaxSkew: dataclasses.replace(skew, others=rng.integers(0, 2, (2, 3)) if rng.random() < 0.5 else None),
@@ -202,7 +202,8 @@ def has_room_twice(rule: MaxSkew, before: Ints, after: Ints) -> bool:
     """Whether, before the plan or after it, one more fits each domain of a pod that goes to another node there."""
     domains = rule.domain[before][(before != after) & (rule.domain[before] == rule.domain[after])].tolist()
     rows = [rule.count(at)[0] for at in (before, after)]
-    return all(any(row[each] + 1 - row[rule.there[0]].min() <= rule.skew[0] for row in rows) for each in domains)
+    least = [min(row[rule.there[0]], default=0) for row in rows]
+    return all(any(row[at] + 1 - few <= rule.skew[0] for row, few in zip(rows, least, strict=True)) for at in domains)
 
 
 @pytest.mark.parametrize("seed", range(16))
@@ -295,3 +296,34 @@ def test_in_order_the_best_is_found_that_single_moves_lead_to(
     after = solved(problem, wishes, Arrangement(problem), np.flatnonzero(problem.evictable), in_order=True)
 
     assert wishes.of(after) == min(wishes.of(at) for at in reachable(problem))
+
+
+def narrow_problem(rng: np.random.Generator, *, is_skew: bool, holds_first: bool) -> Problem:
+    """Three pods of one group on four nodes, for which a rule alone leaves little room."""
+    while True:
+        group, domain = np.zeros(3, np.int64), rng.choice([0, 0, 1, 2], 4)
+        there = rng.random((1, 3)) < rng.choice([0.0, 0.7, 1.0])
+        skew = MaxSkew(group, domain, rng.integers(1, 3, 1), there, holds_first=holds_first)
+        rule = skew if is_skew else AtMost(group, domain, np.array([1]))
+        problem = make_problem([[1]] * 3, [[9]] * 4, rng.integers(0, 4, 3), rules=[rule])
+        if is_unbroken(problem):
+            return problem
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize(("is_skew", "holds_first"), [(False, False), (True, False), (True, True)])
+def test_in_order_pods_do_not_change_places_where_a_rule_has_no_room_for_two(
+    is_skew: bool, holds_first: bool, seed: int
+) -> None:
+    """Room that is held counts as in models without an order."""
+    rng = np.random.default_rng(seed)
+    problem = narrow_problem(rng, is_skew=is_skew, holds_first=holds_first)
+    wishes, rule = Wishes(problem, rng), problem.rules[0]
+
+    after = solved(problem, wishes, Arrangement(problem), np.arange(3), in_order=True)
+
+    assert wishes.of(after) == min(
+        wishes.of(at)
+        for at in reachable(problem)
+        if not (isinstance(rule, MaxSkew) and holds_first) or has_room_twice(rule, problem.assignment, at)
+    )
