@@ -172,7 +172,11 @@ def test_an_objective_is_one_of_its_kinds() -> None:
         ),
         pytest.param(DrainNodesArgs(nodes_file="f"), [], id="a file"),
         pytest.param(DrainNodesArgs(conditions=("c",)), [], id="a condition"),
-        pytest.param(DrainNodesArgs(node_selector={"matchLabels": {"a": "b"}}), [], id="a selector"),  # type: ignore[arg-type]
+        pytest.param(
+            DrainNodesArgs(node_selector={"matchLabels": {"a": "b"}}),  # type: ignore[arg-type]
+            [],
+            id="a selector",
+        ),
     ],
 )
 def test_arguments_of_an_objective_are_checked(args: ObjectiveArgs, found: list[str]) -> None:

@@ -85,6 +85,8 @@ def test_slots_are_the_least_of_all_resources_and_none_where_one_is_overdrawn() 
 
     assert at == [0, 1]
     assert stays == [0, 0, 0]
+    moved = found(over, lambda model: model.equate(model.free_slots(0, [1, 2]), model.has_moved(0)))[0]
+    assert (moved.changes, moved.was_closed) == ((), True)
 
 
 @pytest.mark.parametrize(
@@ -120,6 +122,18 @@ def test_what_is_free_counts_unless_it_is_used(used: bool, at: list[int]) -> Non
         model.minimise([10], [model.free_unless(0, 0, is_used)])
 
     assert found(problem, state, placement=placement)[1] == at
+
+
+def test_a_node_without_pods_is_as_free_as_it_is_large() -> None:
+    """Nothing else would do, which is why the pod may still leave for another node."""
+    problem = make_problem([[3]], [[9], [20], [20]], [1], pod_class=[0], allowed=[[False, True, True]])
+
+    def state(model: NodeModel) -> None:
+        is_used = model.new_bool()
+        model.equate(is_used, 0)
+        model.minimise([1, -10], [model.free_unless(0, 0, is_used), model.is_at(0, 2)])
+
+    assert found(problem, state)[1] == [2]
 
 
 def test_so_many_terms_are_true_or_what_requires_them_is_not() -> None:

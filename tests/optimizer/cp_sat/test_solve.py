@@ -61,7 +61,7 @@ def crowded_problem(kind: type[Rule], seed: int) -> Problem:
     rng = np.random.default_rng(seed)
     while True:
         group, domain = rng.choice([0, 0, 0, 1, -1], 4), rng.choice([0, 0, 1, 1, 2, -1], 3)
-        skew = MaxSkew(group, domain, rng.integers(1, 3, 2), rng.random((2, 3)) < 0.8)
+        skew = MaxSkew(group, domain, rng.integers(1, 3, 2), rng.random((2, 3)) < rng.choice([0.0, 0.8, 0.8]))
         made: dict[type[Rule], Rule] = {
             AtMost: AtMost(group, domain, rng.integers(1, 3, 2)),
             MaxSkew: dataclasses.replace(skew, others=rng.integers(0, 2, (2, 3)) if rng.random() < 0.5 else None),
@@ -125,6 +125,99 @@ def test_so_it_is_where_a_rule_alone_is_in_the_way(kind: type[Rule], seed: int) 
     kept = [at for at in feasible if (at[[0, 3]] == placement.at[[0, 3]]).all()]
     assert wishes.of(whole) == min(map(wishes.of, feasible))
     assert wishes.of(piece) == min(map(wishes.of, kept))
+
+
+def is_no_worse(rule: AtMost, before: Ints, now: Ints, after: Ints) -> bool:
+    """Whether domains with more pods than their limit and than now have none that were elsewhere before the plan."""
+    was, comes = rule.domain[before], rule.domain[after]
+    for group, domain in {(g, d) for g, d in zip(rule.group.tolist(), comes.tolist(), strict=True) if min(g, d) >= 0}:
+        there = (rule.group == group) & (comes == domain)
+        most = max(int(rule.limit[group]), int(((rule.group == group) & (rule.domain[now] == domain)).sum()))
+        if there.sum() > most and (was[there] != domain).any():
+            return False
+    return True
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_domain_with_too_many_pods_may_have_them_again(seed: int) -> None:
+    """Where one has come that was elsewhere it has no more than it has now."""
+    rng = np.random.default_rng(seed)
+    before = rng.choice([0, 0, 0, 1], 4)
+    rule = AtMost(rng.choice([0, 0, 0, 1], 4), rng.choice([0, 1, 1, 2, -1], 3), rng.integers(1, 3, 2))
+    problem = make_problem([[1]] * 4, [[9]] * 3, before, rules=[rule])
+    wishes, placement = Wishes(problem, rng), walked(problem, rng)
+
+    whole = solved(problem, wishes, Arrangement(problem), np.arange(4))
+    piece = solved(problem, wishes, placement, np.array([1, 2]))
+
+    every = list(every_assignment(problem))
+    kept = [at for at in every if (at[[0, 3]] == placement.at[[0, 3]]).all()]
+    assert wishes.of(whole) == min(wishes.of(at) for at in every if is_no_worse(rule, before, before, at))
+    assert wishes.of(piece) == min(wishes.of(at) for at in kept if is_no_worse(rule, before, placement.at, at))
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("group", [0, 1])
+def test_pods_come_back_together_unless_another_of_their_group_has_come(group: int, seed: int) -> None:
+    """Two have left the only domain, which is for one, and a third is there now."""
+    rule = AtMost(np.array([group, 0, 0]), np.array([0, -1, -1]), np.array([1, 1]))
+    problem = make_problem([[1]] * 3, [[9]] * 3, before := np.array([1, 0, 0]), rules=[rule])
+    wishes, placement = Wishes(problem, np.random.default_rng(seed)), Arrangement(problem)
+    for pod, node in [(1, 2), (2, 2), (0, 0)]:
+        placement.move(pod, node)
+
+    after = solved(problem, wishes, placement, np.array([1, 2]))
+
+    kept = [at for at in every_assignment(problem) if at[0] == 0]
+    assert wishes.of(after) == min(wishes.of(at) for at in kept if is_no_worse(rule, before, placement.at, at))
+
+
+def keeps_spread(rule: MaxSkew, before: Ints, after: Ints) -> bool:
+    """Whether no domain that a pod has come to that the rule holds for has too many pods."""
+    counts, was, now = rule.count(after), rule.domain[before], rule.domain[after]
+    for pod in np.flatnonzero(rule.holds_for(np.arange(len(before))) & (now != was) & (now >= 0)).tolist():
+        group = int(rule.group[pod])
+        least = min(counts[group][rule.there[group]], default=0)
+        if counts[group, now[pod]] - least > rule.skew[group]:
+            return False
+    return True
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_pods_that_no_spread_holds_for_make_it_as_uneven_as_they_like(seed: int) -> None:
+    """Others come to no domain that has too many pods then."""
+    rng = np.random.default_rng(seed)
+    before, free = rng.integers(0, 3, 4), np.arange(4) == 1
+    there = rng.random((1, 3)) < 0.8
+    rule = MaxSkew(np.zeros(4, np.int64), rng.permutation([0, 1, 2]), np.array([1]), there, free=free)
+    problem = make_problem([[1]] * 4, [[9]] * 3, before, rules=[rule])
+    wishes = Wishes(problem, rng)
+
+    after = solved(problem, wishes, Arrangement(problem), np.arange(4))
+
+    assert wishes.of(after) == min(wishes.of(at) for at in every_assignment(problem) if keeps_spread(rule, before, at))
+
+
+def has_room_twice(rule: MaxSkew, before: Ints, after: Ints) -> bool:
+    """Whether, before the plan or after it, one more fits each domain of a pod that goes to another node there."""
+    domains = rule.domain[before][(before != after) & (rule.domain[before] == rule.domain[after])].tolist()
+    rows = [rule.count(at)[0] for at in (before, after)]
+    least = [min(row[rule.there[0]], default=0) for row in rows]
+    return all(any(row[at] + 1 - few <= rule.skew[0] for row, few in zip(rows, least, strict=True)) for at in domains)
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_room_of_a_spread_is_held_for_pods_that_stay_in_their_domain(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    there = np.array([[True, True]])
+    rule = MaxSkew(np.zeros(4, np.int64), np.array([0, 0, 1, 1]), rng.integers(1, 3, 1), there, holds_first=True)
+    problem = make_problem([[1]] * 4, [[9]] * 4, before := rng.permutation([0, 1, 2, 2]), rules=[rule])
+    wishes = Wishes(problem, rng)
+
+    after = solved(problem, wishes, Arrangement(problem), np.arange(4))
+
+    feasible = [at for at in every_assignment(problem) if is_feasible(problem, at)]
+    assert wishes.of(after) == min(wishes.of(at) for at in feasible if has_room_twice(rule, before, at))
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -203,3 +296,34 @@ def test_in_order_the_best_is_found_that_single_moves_lead_to(
     after = solved(problem, wishes, Arrangement(problem), np.flatnonzero(problem.evictable), in_order=True)
 
     assert wishes.of(after) == min(wishes.of(at) for at in reachable(problem))
+
+
+def narrow_problem(rng: np.random.Generator, *, is_skew: bool, holds_first: bool) -> Problem:
+    """Three pods of one group on four nodes, for which a rule alone leaves little room."""
+    while True:
+        group, domain = np.zeros(3, np.int64), rng.choice([0, 0, 1, 2], 4)
+        there = rng.random((1, 3)) < rng.choice([0.0, 0.7, 1.0])
+        skew = MaxSkew(group, domain, rng.integers(1, 3, 1), there, holds_first=holds_first)
+        rule = skew if is_skew else AtMost(group, domain, np.array([1]))
+        problem = make_problem([[1]] * 3, [[9]] * 4, rng.integers(0, 4, 3), rules=[rule])
+        if is_unbroken(problem):
+            return problem
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize(("is_skew", "holds_first"), [(False, False), (True, False), (True, True)])
+def test_in_order_pods_do_not_change_places_where_a_rule_has_no_room_for_two(
+    is_skew: bool, holds_first: bool, seed: int
+) -> None:
+    """Room that is held counts as in models without an order."""
+    rng = np.random.default_rng(seed)
+    problem = narrow_problem(rng, is_skew=is_skew, holds_first=holds_first)
+    wishes, rule = Wishes(problem, rng), problem.rules[0]
+
+    after = solved(problem, wishes, Arrangement(problem), np.arange(3), in_order=True)
+
+    assert wishes.of(after) == min(
+        wishes.of(at)
+        for at in reachable(problem)
+        if not (isinstance(rule, MaxSkew) and holds_first) or has_room_twice(rule, problem.assignment, at)
+    )

@@ -222,3 +222,21 @@ def test_a_pod_over_parts_counts_on_each_of_them() -> None:
         "wave 0: part 2 holds 10 of resource 0, capacity 9",
         "part 2 holds 10 of resource 0 with all that moves",
     ]
+
+
+@pytest.mark.parametrize(
+    ("waves", "fault"),
+    [
+        pytest.param([[(0, 0, 1)]], ["wave 0: pod 0 does not leave its machine"], id="another node of the machine"),
+        pytest.param([[(0, 0, 2)]], [], id="another machine"),
+        pytest.param([[(0, 0, 2)], [(0, 2, 0)]], [], id="back home"),
+        pytest.param([[(0, 0, 2)], [(0, 2, 1)]], ["wave 1: pod 0 does not leave its machine"], id="back next to home"),
+        pytest.param([[(1, -1, 2)]], [], id="one that was pending"),
+    ],
+)
+def test_a_pod_that_moves_leaves_its_machine(waves: Sequence[Wave], fault: list[str]) -> None:
+    """Nodes 0 and 1 are parts of one machine, and node 2 is another."""
+    parts = Parts(np.array([[9], [9], [9]]), np.array([[0], [1], [2]]), np.array([0, 0, 1]))
+    problem = make_problem([[1], [1]], parts, [0, -1])
+
+    assert faults(problem, *waves) == fault
