@@ -204,3 +204,22 @@ def test_policy_that_labels_ask_for_in_vain_is_told() -> None:
 
     assert carried_out(cluster).unheeded == ("Delete",)
     assert carried_out(asked()).unheeded == ()
+
+
+def test_later_pod_of_the_same_name_is_not_the_one_that_was_judged() -> None:
+    cluster = asked()
+    judged = cluster.pods("web")[0]
+    name = judged["metadata"]["name"]
+    way = FaultyWay(cluster.api)
+
+    def succeed() -> None:
+        cluster.remove(judged)
+        metadata = {key: value for key, value in judged["metadata"].items() if key != "uid"}
+        cluster.add(judged | {"metadata": metadata})
+
+    way.before("GET", f"/pods/{name}", succeed)
+
+    (outcome,) = carried_out(cluster, way).outcomes
+
+    assert outcome.code is OutcomeCode.POD_GONE
+    assert (status_of(cluster)["reason"], cluster.api.sent("POST", "/eviction")) == ("MissingPod", [])
