@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from descheduler.migration.recheck import Footprints, Rechecked
+from descheduler.migration.recheck import MOST_LOOKED_AT, Footprints, Rechecked
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.placement.prover import LandingProver
@@ -231,3 +231,32 @@ def test_pod_of_a_wave_may_count_on_the_room_of_those_before_it_alone() -> None:
 
     assert recheck(leaves, move(web, "target")).waiting == {web.uid}
     assert list(recheck(move(web, "target"), leaves).objections) == [web.uid]
+
+
+FULL = [make_node(f"full-{index}", cpu="2") for index in range(10)]
+FULL_NOW = [pod(f"full-{index}", f"full-{index}", cpu="2") for index in range(10)]
+
+
+@pytest.mark.parametrize("target", ["full-3", ""], ids=["a target", "no target"])
+def test_so_many_nodes_are_looked_at_and_no_more(target: str) -> None:
+    nodes = [SOURCE, *FULL]
+    live = LiveCluster(nodes, [WEB, *FULL_NOW])
+    made = Footprints(live, make_snapshot(nodes, [WEB]))
+    asked = move(WEB, "target")
+    landing = asked.eviction.landing
+    asked = DueMove(replace(asked.eviction, landing=landing and replace(landing, node=target or None)), WEB)
+
+    assert WEB.uid in made.recheck([asked], ()).objections
+    assert len(live.looked_at) == MOST_LOOKED_AT
+    assert live.looked_at[0] == (target or "source")
+
+
+def test_node_that_a_pod_leaves_is_not_where_its_replacement_goes_although_others_come_there() -> None:
+    source, third = make_node("source", cpu="32"), make_node("third", cpu="2")
+    comes = pod("comes", "third")
+    nodes, full = [source, TARGET, third], [pod("a", "target", cpu="2"), pod("b", "third", cpu="1")]
+    made = footprints([WEB, comes, *full], nodes=nodes, planned=nodes, pods=[WEB, comes])
+    eviction = replace(move(comes, "source").eviction, node="third")
+    assert made.recheck([DueMove(eviction, comes)], ()).objections == {}
+
+    assert WEB.uid in made.recheck([move(WEB, "target")], ()).objections

@@ -170,3 +170,12 @@ def test_watch_that_cannot_go_on_says_why(error: Exception, why: str) -> None:
         raise error
 
     assert observed([evicted()], new("web-9"), seconds=9.0, watching=Watching(fail)) == ([""], why)
+
+
+def test_workload_whose_replacements_are_there_is_not_looked_at_again() -> None:
+    api = Owner("ReplicaSet", "api", "replicaset-api", "apps/v1", controller=True)
+    watching = Watching()
+
+    observed([evicted("web-0"), evicted("api-0", controller=api)], new("web-9"), seconds=15.0, watching=watching)
+
+    assert watching.looks == [5.0, 5.0, 15.0]

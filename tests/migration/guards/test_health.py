@@ -1,6 +1,10 @@
-"""Which nodes count as not ready, and which pods find no node; here a server without tables sends whole objects."""
+"""Which nodes count as not ready, and which pods find no node, by tables of the server or by whole objects."""
 
 from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -20,7 +24,7 @@ def add_node(api: FakeApi, *conditions: tuple[str, str]) -> None:
     api.add(NODES, node)
 
 
-@pytest.mark.parametrize(
+CONDITIONS = pytest.mark.parametrize(
     ("conditions", "num_not_ready"),
     [
         ([READY], 0),
@@ -31,6 +35,9 @@ def add_node(api: FakeApi, *conditions: tuple[str, str]) -> None:
         ([], 0),
     ],
 )
+
+
+@CONDITIONS
 def test_a_node_is_not_ready_by_its_condition_ready_alone(
     fake_api: FakeApi, client: KubeClient, conditions: list[tuple[str, str]], num_not_ready: int
 ) -> None:
@@ -38,6 +45,40 @@ def test_a_node_is_not_ready_by_its_condition_ready_alone(
     fake_api.add(PODS)
 
     health = read_health(ObjectCalls(client))
+
+    assert (health.num_nodes, health.num_not_ready) == (1, num_not_ready)
+
+
+class WithoutTables(ObjectCalls):
+    """A server that sends whole objects, whatever is asked for; there is one node, and no pod."""
+
+    def __init__(self, node: dict[str, Any]) -> None:
+        self._node = node
+
+    @property
+    def client(self) -> Any:
+        """Itself."""
+        return self
+
+    def fetch(self, path: str, decode: Callable[[bytes], Any], **options: object) -> Any:
+        """The list of nodes."""
+        return decode(json.dumps({"kind": "NodeList", "items": [self._node]}).encode())
+
+    def list(self, list_path: str, decode: Callable[[bytes], Any], **options: Any) -> tuple[Any, ...]:
+        """The node."""
+        return (decode(json.dumps(self._node).encode()),)
+
+    def list_readable(self, list_path: str, decode: Callable[[bytes], Any], **options: Any) -> tuple[Any, ...]:
+        """No pod."""
+        return ()
+
+
+@CONDITIONS
+def test_a_whole_node_is_not_ready_by_the_same_condition(conditions: list[tuple[str, str]], num_not_ready: int) -> None:
+    node = node_object("n")
+    node["status"]["conditions"] = [{"type": kind, "status": status} for kind, status in conditions]
+
+    health = read_health(WithoutTables(node))
 
     assert (health.num_nodes, health.num_not_ready) == (1, num_not_ready)
 

@@ -9,9 +9,14 @@ from typing import Any, cast
 import pytest
 
 from descheduler.cycle.plugins import REGISTRY
-from descheduler.migration.guards import ApiErrors, Health, Watchman, make_watchman
+from descheduler.kube.objects import ObjectCalls
+from descheduler.migration.guards import ApiErrors, Health, Watchman, make_watchman, read_health
+from descheduler.migration.room.labels import JOB_LABEL
 from descheduler.policy.load import load_policy
 from descheduler.transport.errors import TransportError
+from tests.builders import pod_object
+from tests.living.builders import node
+from tests.living.cluster import LivingCluster
 from tests.migration.stand_ins import Clock
 from tests.policy.builders import koordinator, upstream
 
@@ -137,3 +142,27 @@ def test_errors_of_the_api_server_are_judged_at_each_look() -> None:
         cluster.watchman.errors.note(500)
 
     assert "20 errors in the last 20 API calls" in cluster.watchman.look()
+
+
+def unready(name: str, **facts: Any) -> dict[str, Any]:
+    made = node(name, **facts)
+    return made | {"status": {**made["status"], "conditions": [{"type": "Ready", "status": "False"}]}}
+
+
+def unplaced(name: str, reason: str = "Unschedulable", **labels: str) -> dict[str, Any]:
+    """A pod of which the scheduler says this."""
+    made = pod_object(name, node="", phase="Pending", labels=labels)
+    made["status"]["conditions"] = [{"type": "PodScheduled", "status": "False", "reason": reason}]
+    return made
+
+
+@pytest.mark.parametrize(("counts_pods", "num_pods"), [(True, 5), (False, 0)])
+def test_health_counts_nodes_that_are_not_ready_and_pods_without_a_node(num_pods: int, *, counts_pods: bool) -> None:
+    nodes = [node("n1"), node("n2", unschedulable=True), unready("n3"), unready("n4", unschedulable=True)]
+    holding, claiming = unplaced("placeholder-u", **{JOB_LABEL: "u"}), unplaced("web", **{JOB_LABEL: "u"})
+    pods = [holding, claiming, unplaced("stuck"), unplaced("gated", "SchedulingGated"), pod_object("runs", node="n1")]
+    cluster = LivingCluster([*nodes, *pods], acts=False)
+
+    health = read_health(ObjectCalls(cluster.client()), counts_pods=counts_pods)
+
+    assert health == Health(num_nodes=4, num_not_ready=2, num_unschedulable=2, num_pods=num_pods)

@@ -95,6 +95,10 @@ class World:
         self.undone: list[tuple[str, str, str]] = []
         """Names of pods whose jobs were undone, with phase and message."""
         self.created: list[tuple[str, float]] = []
+        self.undo_fails: list[Exception] = []
+        """Raised by the next calls that give back what is held."""
+        self.read: Callable[[MigrationJob, Progress], Progress] = lambda job, progress: progress
+        """What is found of a job whose turn comes late."""
         self.replacement: Pod | None = None
         """What is found of a pod for which no room was held."""
         self.api = ScriptedApi(self.clock, **cast(Any, dict(api or {})))
@@ -122,8 +126,9 @@ class World:
         return (scripted.pop(0) if len(scripted) > 1 else scripted[0])(job)
 
     def read_again(self, job: MigrationJob, progress: Progress) -> Progress:
-        """As it was."""
-        return progress
+        """As it is found."""
+        self.looks.append((f"turn of {job.pod_name}", self.clock.now()))
+        return self.read(job, progress)
 
     def save(self, old: MigrationJob, new: MigrationJob) -> MigrationJob:
         """As it is wanted."""
@@ -131,6 +136,8 @@ class World:
 
     def undo(self, job: MigrationJob, end: Callable[[MigrationJob], MigrationJob]) -> MigrationJob:
         """Gives back what is held."""
+        if self.undo_fails:
+            raise self.undo_fails.pop(0)
         made = end(job)
         self.undone.append((job.pod_name, made.phase, made.message))
         return made

@@ -11,7 +11,12 @@ from msgspec.structs import replace
 
 from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.eviction.checks.scope import EVERYWHERE
-from descheduler.eviction.migration_controller.args import SINGLE_REPLICAS, MigrationControllerArgs, default_args
+from descheduler.eviction.migration_controller.args import (
+    SINGLE_REPLICAS,
+    DeleteOptions,
+    MigrationControllerArgs,
+    default_args,
+)
 from descheduler.kube.evict import EvictionClient
 from descheduler.migration.roads.execution import JobExecution
 from descheduler.migration.roads.users_jobs import UsersJobs
@@ -90,6 +95,18 @@ def test_job_knows_whether_its_workload_is_to_be_surged(
     text = new_job(args, controller).annotations.get(SURGE_ANNOTATION)
 
     assert (None if text is None else json.loads(text)) == surge
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        pytest.param(None, {}, id="nothing"),
+        pytest.param(DeleteOptions(), {}, id="nothing of that"),
+        pytest.param(DeleteOptions(grace_period_seconds=0), {"gracePeriodSeconds": 0}, id="none at all"),
+    ],
+)
+def test_job_knows_the_grace_period_that_the_policy_states(options: Any, expected: dict[str, int]) -> None:
+    assert new_job({"default_delete_options": options}).delete_options == expected
 
 
 def asked(*, uid: bool = False, app: str = "web") -> LivingCluster:
@@ -204,3 +221,22 @@ def test_policy_that_labels_ask_for_in_vain_is_told() -> None:
 
     assert carried_out(cluster).unheeded == ("Delete",)
     assert carried_out(asked()).unheeded == ()
+
+
+def test_later_pod_of_the_same_name_is_not_the_one_that_was_judged() -> None:
+    cluster = asked()
+    judged = cluster.pods("web")[0]
+    name = judged["metadata"]["name"]
+    way = FaultyWay(cluster.api)
+
+    def succeed() -> None:
+        cluster.remove(judged)
+        metadata = {key: value for key, value in judged["metadata"].items() if key != "uid"}
+        cluster.add(judged | {"metadata": metadata})
+
+    way.before("GET", f"/pods/{name}", succeed)
+
+    (outcome,) = carried_out(cluster, way).outcomes
+
+    assert outcome.code is OutcomeCode.POD_GONE
+    assert (status_of(cluster)["reason"], cluster.api.sent("POST", "/eviction")) == ("MissingPod", [])

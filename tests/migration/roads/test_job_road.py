@@ -107,6 +107,13 @@ class TestLandings:
         expected = OutcomeCode.REPLACEMENT_PENDING if is_unscheduled else DONE
         assert outcomes["b"].code is expected
 
+    def test_replacement_has_its_time_and_no_more(self) -> None:
+        world = World({"a": [may_leave, ended]}, settings=replace(SETTINGS, landing_seconds=6.0))
+
+        world.run(move("a"))
+
+        assert world.looks_at("landing of a") == [1.5, 3.5, 6.5]  # the pod was seen to be gone at 0.5
+
     @pytest.mark.parametrize("is_adopted", [True, False])
     def test_nothing_is_awaited_for_an_earlier_run_or_where_nothing_comes(self, *, is_adopted: bool) -> None:
         world = World({"a": [may_leave, ended]})

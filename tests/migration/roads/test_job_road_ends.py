@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import pytest
@@ -289,3 +289,93 @@ class TestStops:
         world.run(move("a"))
 
         assert world.undone == []
+
+
+def test_job_that_waits_is_looked_at_ever_more_rarely() -> None:
+    world = World({"a": [*[waits] * 6, leaves]})
+    world.clock.sleep(100.0)
+
+    world.run(move("a"))
+
+    assert [round(at, 1) for at in world.looks_at("a")][:7] == [100.0, 100.5, 101.5, 103.5, 106.5, 109.5, 112.5]
+
+
+def test_undoing_that_fails_is_repeated() -> None:
+    world = World({"a": [another_pod]})
+    world.undo_fails = [TransportError("lost")] * 3
+
+    outcome = world.run(move("a"))["a"]
+
+    assert outcome.code is OutcomeCode.JOB_WAITS
+    assert len(world.undone) == 1
+    assert world.looks_at("a") == [0.0]
+
+
+def test_what_cannot_be_undone_is_told() -> None:
+    notes = list[str]()
+    world = World({"a": [another_pod]}, tell=notes.append)
+    world.undo_fails = [TransportError("lost")] * 99
+
+    outcome = world.run(move("a"))["a"]
+
+    assert told(outcome) == (OutcomeCode.SERVER_ERROR, "lost")
+    assert ["may be left in the cluster" in note for note in notes] == [True]
+
+
+SLOW = replace(SETTINGS, eviction=replace(EVICTION, qps=0.05, burst=1))
+
+
+@pytest.mark.parametrize(
+    ("found", "code"),
+    [
+        pytest.param(lambda job, progress: progress, DONE, id="as it was"),
+        pytest.param(lambda job, progress: Progress(None, End()), OutcomeCode.JOB_DELETED, id="it is deleted"),
+        pytest.param(lambda job, progress: undone_by_others(job), OutcomeCode.NO_ROOM, id="it has ended"),
+    ],
+)
+def test_job_whose_turn_comes_late_is_read_meanwhile(found: Any, code: OutcomeCode) -> None:
+    world = World(settings=SLOW)
+    world.read = found
+
+    outcomes = world.run(move("a"), move("b"))
+
+    assert (outcomes["a"].code, outcomes["b"].code) == (DONE, code)
+    read = [round(at) for at in world.looks_at("turn of b")]
+    assert read == ([3, 6, 9, 12, 15, 18] if code is DONE else [3])
+
+
+def test_moves_are_rechecked_when_it_is_their_turn() -> None:
+    asked = list[str]()
+
+    def recheck(turns: Sequence[Turn], under_way: Collection[str], granted: Collection[str]) -> Rechecked:
+        asked.extend(turn.eviction.name for turn in turns)
+        return Rechecked()
+
+    World({"b": [waits, leaves]}, recheck=recheck).run(move("a"), move("b"), move("c"))
+
+    assert asked == ["a", "c", "b"]
+
+
+def test_pods_that_leave_are_told_to_a_recheck() -> None:
+    asked = list[set[str]]()
+
+    def recheck(turns: Sequence[Turn], under_way: Collection[str], granted: Collection[str]) -> Rechecked:
+        asked.append(set(under_way))
+        return Rechecked()
+
+    world = World({"a": [may_leave, waits, waits, leaves], "b": [waits, leaves]}, recheck=recheck)
+    world.run(move("a"), move("b"))
+
+    assert asked == [set(), {"uid-a"}]
+
+
+def test_move_that_waits_long_for_its_pace_is_rechecked() -> None:
+    asked = list[str]()
+
+    def recheck(turns: Sequence[Turn], under_way: Collection[str], granted: Collection[str]) -> Rechecked:
+        asked.extend(turn.eviction.name for turn in turns)
+        return Rechecked()
+
+    World(settings=SLOW, recheck=recheck).run(move("a"), move("b"))
+
+    assert (asked.count("a"), asked.count("b")) == (1, 4)

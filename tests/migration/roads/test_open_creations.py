@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
+from concurrent.futures import Future
 from typing import Any, cast
 
 import pytest
@@ -228,3 +230,41 @@ def test_run_that_is_halted_between_two_tries_gives_up() -> None:
     run.creations.settle()
 
     assert (run.clock.now(), len(run.calls), len(run.notes)) == (43.0, 2, 1)
+
+
+class OnAThread:
+    """Makes each call on a thread of its own once `may_begin` is set."""
+
+    def __init__(self) -> None:
+        self.may_begin = threading.Event()
+        self.num_calls = 0
+
+    def submit(self, call: Callable[[], Any]) -> Future[Any]:
+        """The future of `call`."""
+        future: Future[Any] = Future()
+        self.num_calls += 1
+
+        def work() -> None:
+            self.may_begin.wait(timeout=30)
+            future.set_result(call())
+
+        threading.Thread(target=work, daemon=True).start()
+        return future
+
+
+def test_look_is_awaited() -> None:
+    run, calls = Run(), OnAThread()
+    run.clock.sleep(50.0)
+
+    def clock() -> float:
+        if calls.num_calls:
+            calls.may_begin.set()
+        return run.clock.now()
+
+    there = replace(around(FAST, run.clock), calls=calls, clock=clock, tell=run.notes.append)
+    creations = OpenCreations(cast(Any, run), cast(Any, run), SETTINGS, there)
+    creations.finished(unclear(job(), end=lambda ended: ended))
+
+    creations.settle()
+
+    assert (run.done, run.notes, calls.num_calls) == (["undo j, Aborted"], [], 1)

@@ -120,7 +120,7 @@ class ReservationRooms:
         is_gone = room.taken_by is not None and user is None
         if is_gone or room.state not in _MAY_BE_MISSED or (found is not None and successors is None):
             return room, user
-        if user is not None and _is_of_workload(user, successors) and came_after(user, job):
+        if user is not None and successors is not None and successors.has(user) and came_after(user, job):
             return room, user
         replacement = self._replacement(job, successors, now)
         if user is not None:
@@ -210,10 +210,6 @@ def _successors(job: MigrationJob, found: Reservation | None) -> Successors | No
     return Successors(job.pod_namespace, owners[0]) if len(owners) == len(found.owners) == 1 else None
 
 
-def _is_of_workload(pod: Pod, successors: Successors | None) -> bool:
-    return successors is None or successors.has(pod)
-
-
 def _is_used(reservation: Reservation) -> bool:
     """Whether it holds no room any more, or a pod has it."""
     return reservation.is_terminating or bool(reservation.current_owners)
@@ -221,15 +217,10 @@ def _is_used(reservation: Reservation) -> bool:
 
 def _candidate(found: FoundReservation, jobs: KnownJobs) -> LabelledObject:
     name, job_uid, job = found.reservation.name, found.job_uid, jobs.over.get(found.job_uid)
-    differs = found.differs or ("" if job_uid in jobs.live else found.differs_in_name(_names_for(job_uid, jobs)))
+    names = frozenset[str]() if job is None else names_of(job)
+    differs = found.differs or ("" if job_uid in jobs.live else found.differs_in_name(names))
     differs = "" if job is not None and found.was_created_for(job) else differs
     return LabelledObject("Reservation", name, f"{_LIST_PATH}/{name}", found.reservation.uid, job_uid, differs)
-
-
-def _names_for(job_uid: str, jobs: KnownJobs) -> frozenset[str]:
-    """The names that a Reservation of this job can have, as far as the job is known."""
-    job = jobs.over.get(job_uid)
-    return frozenset() if job is None else names_of(job)
 
 
 def _room(found: Reservation) -> Room:
