@@ -160,7 +160,7 @@ BARE = [numbered(number, 60) for number in range(9)]
 TYPED = {"kind": "XList", "apiVersion": "v1"}
 
 
-@pytest.mark.parametrize("blanks", ["", "\n" * 150], ids=["dense", "blanks before the first"])
+@pytest.mark.parametrize("blanks", ["", "\n" * 400], ids=["dense", "blanks before the first"])
 @pytest.mark.parametrize(
     "keys",
     [{"kind": "List"}, {"kind": "List", "apiVersion": "v1"}, {}],
@@ -191,6 +191,7 @@ def test_list_that_names_its_kind_late_comes_as_a_whole_unless_it_is_long(
     text = json.dumps({**first, "items": small, **{key: TYPED[key] for key in TYPED if key not in first}})
 
     assert [piece for piece, _ in pieces(text)] == [{**TYPED, "items": small}]
+    assert [piece for piece, _ in pieces(text.replace("[", "[" + "\n" * 400))] == [{**TYPED, "items": small}]
     monkeypatch.setattr(json_pieces, "_MAX_ITEMS_BYTES", 200)
     with pytest.raises(SnapshotError, match="a list that names its kind after its items is too long"):
         pieces(text)
