@@ -191,7 +191,6 @@ def test_list_that_names_its_kind_late_comes_as_a_whole_unless_it_is_long(
     text = json.dumps({**first, "items": small, **{key: TYPED[key] for key in TYPED if key not in first}})
 
     assert [piece for piece, _ in pieces(text)] == [{**TYPED, "items": small}]
-    assert [piece for piece, _ in pieces(text.replace("[", "[" + "\n" * 400))] == [{**TYPED, "items": small}]
     monkeypatch.setattr(json_pieces, "_MAX_ITEMS_BYTES", 200)
     with pytest.raises(SnapshotError, match="a list that names its kind after its items is too long"):
         pieces(text)
