@@ -260,3 +260,47 @@ def test_eviction_that_was_never_sent_is_told_from_one_without_answer(fake_api: 
 @pytest.mark.parametrize("state", list(PodState))
 def test_pod_that_is_not_there_or_going_is_leaving(state: PodState) -> None:
     assert state.is_leaving == (state.name in {"TERMINATING", "GONE", "REPLACED"})
+
+
+POD_AFTER = {"kind": "Pod", "metadata": {"name": "cart", "namespace": "shop", "uid": "uid-cart"}}
+
+
+@pytest.mark.own_calls
+@pytest.mark.parametrize(
+    ("answer", "is_told"),
+    [
+        pytest.param(Answer(200, POD_AFTER), True, id="the pod as it is then"),
+        pytest.param(Answer(200, {**POD_AFTER, "kind": "Scale"}), True, id="a scale as it is then"),
+        pytest.param(Answer(200, {"kind": "Status", "metadata": {}, "status": "Success"}), True, id="a Status"),
+        pytest.param(Answer(200, {**POD_AFTER, "kind": "PodList"}), False, id="another object"),
+        pytest.param(Answer(200, b"<html>fine</html>"), False, id="a page for people"),
+        pytest.param(failure(422, "Invalid", "no"), True, id="a refusal"),
+        pytest.param(Answer(422, b"<html>no</html>"), False, id="a refusal of a proxy"),
+    ],
+)
+def test_change_is_confirmed_by_the_object_as_it_is_then(
+    fake_api: FakeApi, client: KubeClient, answer: Answer, is_told: bool
+) -> None:
+    fake_api.fail_always("PATCH", CART, answer)
+    fake_api.fail_always("DELETE", CART, answer)
+    calls = EvictionClient(client)
+
+    annotated = calls.annotate("shop", "cart", {"a": "b"}, uid="uid-cart")
+    deleted = calls.delete("shop", "cart", uid="uid-cart", grace_period_seconds=None)
+
+    assert annotated is not None
+    assert deleted is not None
+    assert (annotated.is_told, deleted.is_told) == (is_told, is_told)
+    assert (annotated.message == "") == (answer.status_code == 200)
+
+
+@pytest.mark.own_calls
+@pytest.mark.parametrize("manager", ["", "me"])
+def test_change_of_annotations_says_who_has_set_them(fake_api: FakeApi, client: KubeClient, manager: str) -> None:
+    fake_api.fail_next("PATCH", CART, Answer(200, POD_AFTER))
+
+    EvictionClient(client).annotate("shop", "cart", {"a": "b"}, uid="uid-cart", manager=manager)
+
+    (request,) = fake_api.sent("PATCH", CART)
+    assert request.query.get("fieldManager", "") == manager
+    assert request.body == {"metadata": {"uid": "uid-cart", "annotations": {"a": "b"}}}

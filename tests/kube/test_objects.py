@@ -11,7 +11,7 @@ import pytest
 
 from descheduler.kube.client import KubeClient
 from descheduler.kube.errors import ApiError, KindForbidden
-from descheduler.kube.objects import ObjectCalls, rule_to_add
+from descheduler.kube.objects import ObjectCalls, is_object_name, rule_to_add
 from descheduler.transport.errors import ExchangeError, TransportError
 from tests.integration.fake_api import FakeApi
 from tests.integration.faults import Answer
@@ -63,6 +63,28 @@ def test_rule_is_that_of_the_request(method: str, path: str, rule: str, where: s
 
 def test_paths_of_no_object_take_no_rule() -> None:
     assert rule_to_add("GET", "/version") == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "is_name"),
+    [
+        ("web-0", True),
+        ("a.b", True),
+        ("...", True),
+        ("", False),
+        (".", False),
+        ("..", False),
+        ("a/b", False),
+        ("a%2Fb", False),
+        ("a?b", False),
+        ("a#b", False),
+        ("a b", False),
+        ("a\nb", False),
+        ("ä", False),
+    ],
+)
+def test_name_of_an_object_is_one_segment_of_a_path(text: str, is_name: bool) -> None:
+    assert is_object_name(text) is is_name
 
 
 class CutOff:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Any
 
+import msgspec
 import pytest
 
-from descheduler.cluster.decoding.wire import ListMetadataWire, set_time
+from descheduler.cluster.decoding.wire import Int32, Int64, ListMetadataWire, set_time
 
 
 @pytest.mark.parametrize(
@@ -25,3 +27,12 @@ def test_time_is_one_with_a_zone_that_was_set() -> None:
     assert set_time(datetime(1, 1, 1, tzinfo=UTC)) is None
     with pytest.raises(ValueError, match="has no zone: write 2026-01-02T15:04:05Z"):
         set_time(datetime(2026, 1, 2))
+
+
+@pytest.mark.parametrize(("kind", "bits"), [(Int32, 31), (Int64, 63)])
+def test_whole_number_has_the_bits_that_the_api_has_for_it(kind: Any, bits: int) -> None:
+    for number in (-(2**bits), 2**bits - 1):
+        assert msgspec.convert(number, kind) == number
+    for number in (-(2**bits) - 1, 2**bits):
+        with pytest.raises(msgspec.ValidationError):
+            msgspec.convert(number, kind)

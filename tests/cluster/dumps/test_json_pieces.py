@@ -160,7 +160,7 @@ BARE = [numbered(number, 60) for number in range(9)]
 TYPED = {"kind": "XList", "apiVersion": "v1"}
 
 
-@pytest.mark.parametrize("blanks", ["", "\n" * 150], ids=["dense", "blanks before the first"])
+@pytest.mark.parametrize("blanks", ["", "\n" * 400], ids=["dense", "blanks before the first"])
 @pytest.mark.parametrize(
     "keys",
     [{"kind": "List"}, {"kind": "List", "apiVersion": "v1"}, {}],

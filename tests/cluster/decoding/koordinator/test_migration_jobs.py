@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from descheduler.cluster.objects import snapshot_from_objects
-from descheduler.model.koordinator.migration_job import MigrationJob
+from descheduler.model.koordinator.migration_job import JobCondition, MigrationJob
+from descheduler.model.koordinator.reservation import ObjectReference
 from tests.builders import NOW, ago
 
 EVICT, PASSED = "descheduler.alpha.kubernetes.io/evict", "descheduler.koordinator.sh/passed-arbitration"
@@ -49,6 +50,40 @@ def test_job_says_which_pod_moves_how_and_for_how_long() -> None:
 
 def test_job_without_spec_and_status_names_no_pod() -> None:
     assert read_job() == MigrationJob("j", "", "", "", "")
+
+
+def test_job_says_how_far_it_is() -> None:
+    conditions = [
+        {"type": "Eviction", "status": "True", "reason": "Evicting", "lastTransitionTime": ago(5)},
+        {"type": "ReservationScheduled", "status": "False"},
+        {},
+    ]
+    status = {
+        "phase": "Failed",
+        "status": "Eviction",
+        "reason": "Timeout",
+        "nodeName": "n",
+        "podRef": {"namespace": "shop", "name": "new", "uid": "2"},
+        "conditions": conditions,
+    }
+
+    job = read_job(
+        {"deletionTimestamp": ago(1)}, spec={"reservationOptions": {"reservationRef": {"name": "r"}}}, status=status
+    )
+
+    assert (job.phase, job.condition, job.reason, job.node_name) == ("Failed", "Eviction", "Timeout", "n")
+    assert (job.is_terminating, job.reservation_name) == (True, "r")
+    assert job.replacement == ObjectReference("shop", "new", "2")
+    assert job.conditions == (
+        JobCondition("Eviction", True, "Evicting", transitioned_at=NOW - timedelta(seconds=5)),
+        JobCondition("ReservationScheduled", False),
+        JobCondition("", False),
+    )
+
+
+@pytest.mark.parametrize("status", [{"podRef": {}}, {"podRef": None}])
+def test_replacement_is_known_once_the_job_names_one(status: dict[str, Any]) -> None:
+    assert read_job(status=status).replacement == (None if status["podRef"] is None else ObjectReference())
 
 
 def test_time_limit_that_is_no_duration_is_refused() -> None:
