@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -64,7 +65,7 @@ def test_signal_kills_the_program_or_else_it_ends_as_if_it_did(monkeypatch: pyte
     ends: list[int] = []
     monkeypatch.setattr(leaving, "signal", SimpleNamespace(SIG_DFL=0, signal=lambda *_: None, raise_signal=ends.append))
     monkeypatch.setattr(leaving, "remove_what_is_bound", lambda: None)
-    monkeypatch.setattr(leaving.os, "_exit", ends.append)
+    monkeypatch.setattr(os, "_exit", ends.append)
 
     die_of(15)
 

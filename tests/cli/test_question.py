@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
@@ -186,7 +187,7 @@ def test_names_of_a_cluster_are_offered_out_of_the_dump(tmp_path: Path) -> None:
     pods = [pod_object("web", namespace="shop"), pod_object("db")]
     dump.write_text(json.dumps({"kind": "List", "apiVersion": "v1", "items": [node_object("a"), *pods]}))
 
-    def named(type_name: str, **flags: object) -> list[str]:
+    def named(type_name: str, **flags: Any) -> list[str]:
         return offered(type_name, snapshot=(str(dump),), **flags)
 
     assert named("node") == ["a"]

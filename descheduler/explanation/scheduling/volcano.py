@@ -149,7 +149,7 @@ class OpenedSession:
     def queue_facts(self, name: str) -> QueueFacts:
         """What is known of the queue called `name`, which exists."""
         queue, account = self.session.queues[name], self.account_of(name)
-        plugin, tier, _ = self.sharing()
+        plugin, tier, _ = ("", None, None) if account is None else self.sharing()
         return QueueFacts(
             name=name,
             state=queue.queue.state,
@@ -158,8 +158,8 @@ class OpenedSession:
             is_reclaimable=queue.is_reclaimable,
             parent=queue.queue.parent,
             hierarchy=queue.queue.annotations.get("volcano.sh/hierarchy", ""),
-            plugin="" if account is None else plugin,
-            tier=None if account is None else tier,
+            plugin=plugin,
+            tier=tier,
             share=None if account is None else round(account.share, 4),
             is_overused=account is not None and self.session.tiers.any_of("overused", queue),
             resources=tuple(_resource(queue, account, name) for name in _resources(queue, account)),
@@ -243,15 +243,18 @@ def _resources(queue: Queue, account: QueueShare | None) -> list[str]:
 
 
 def _resource(queue: Queue, account: QueueShare | None, name: str) -> QueueResource:
-    most = None if account is None else account.capability.get(name, math.inf)
+    guarantee = whole_units(name, queue.guarantee.get(name, 0.0))
+    if account is None:
+        return QueueResource(name, guarantee, None, None, 0, 0, 0)
+    most = account.capability.get(name, math.inf)
     return QueueResource(
         resource=name,
-        guarantee=whole_units(name, queue.guarantee.get(name, 0.0)),
-        deserved=None if account is None else whole_units(name, account.deserved.get(name, 0.0)),
-        capability=None if most is None or math.isinf(most) else whole_units(name, most),
-        allocated=0 if account is None else whole_units(name, account.allocated.get(name, 0.0)),
-        requested=0 if account is None else whole_units(name, account.request.get(name, 0.0)),
-        inqueue=0 if account is None else whole_units(name, account.inqueue.get(name, 0.0)),
+        guarantee=guarantee,
+        deserved=whole_units(name, account.deserved.get(name, 0.0)),
+        capability=None if math.isinf(most) else whole_units(name, most),
+        allocated=whole_units(name, account.allocated.get(name, 0.0)),
+        requested=whole_units(name, account.request.get(name, 0.0)),
+        inqueue=whole_units(name, account.inqueue.get(name, 0.0)),
     )
 
 

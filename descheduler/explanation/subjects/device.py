@@ -122,6 +122,7 @@ def _devices(infos: Iterable[DeviceInfo], state: DeviceState | None, users: _Use
     named = set() if state is None else {(kind, minor) for kind, each in state.total.items() for minor in each}
     for device_type, minor in sorted({*listed, *named, *users}):
         info = listed.get((device_type, minor))
+        place = None if info is None else info.topology
         own = users.get((device_type, minor), [])
         total = {} if state is None else state.total.get(device_type, {}).get(minor, {})
         yield DeviceFacts(
@@ -130,8 +131,8 @@ def _devices(infos: Iterable[DeviceInfo], state: DeviceState | None, users: _Use
             id="" if info is None else info.id,
             is_listed=info is not None,
             is_healthy=info is not None and info.is_healthy,
-            numa_node=None if info is None or info.topology is None else info.topology.numa_node,
-            pcie=None if info is None or info.topology is None else info.topology.pcie,
+            numa_node=None if place is None else place.numa_node,
+            pcie=None if place is None else place.pcie,
             total=total,
             free=_free(total, state, device_type, minor, own),
             users=tuple(own),

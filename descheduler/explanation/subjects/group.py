@@ -112,21 +112,24 @@ def _explained(pod: Pod, run: WatchedRun | None, landing: Landing | None) -> Exp
         pod=reference(pod),
         node=pod.node_name or None,
         outcome=None if decision is None else decision.outcome,
-        plugin="" if answer is None else answer.plugin,
-        reason="" if answer is None else answer.reason,
-        code="" if answer is None else answer.code,
-        message="" if answer is None else answer.message,
-        subject="" if answer is None else answer.subject,
+        plugin=answer.plugin,
+        reason=answer.reason,
+        code=answer.code,
+        message=answer.message,
+        subject=answer.subject,
         landing=None if landing is None else verdict_word(landing),
         to_node=None if landing is None else landing.node,
         landing_message="" if landing is None else landing_message(landing),
     )
 
 
-def _decisive(decision: PodDecision | None) -> PluginAnswer | None:
-    """The answer that evicts the pod, else the first one, which says what blocks it."""
-    answers = () if decision is None else decision.answers
-    return next((answer for answer in answers if answer.result == "evicted"), answers[0] if answers else None)
+_UNASKED = PluginAnswer(profile="", plugin="", result="kept", reason="", code="", message="", subject="")
+
+
+def _decisive(decision: PodDecision | None) -> PluginAnswer:
+    """The answer that evicts the pod, else the first one, which says what blocks it; one of empty words without any."""
+    answers = (*(() if decision is None else decision.answers), _UNASKED)
+    return next((answer for answer in answers if answer.result == "evicted"), answers[0])
 
 
 _MOST_UNSELECTED = 20

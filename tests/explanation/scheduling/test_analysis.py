@@ -101,9 +101,11 @@ def test_plugins_that_koord_scheduler_runs_beside_are_named() -> None:
     assert beside in analysis.notes
 
 
-def deficits(pod: str, node: dict[str, str], *, used: str = "0") -> list[tuple[str, int, int]]:
+def deficits(pod: str, node: str, *, used: str = "0") -> list[tuple[str, int, int]]:
     """What the only node is short of: the resource, how much is missing, and how much is free."""
-    placement = placement_of("big", node_object("a", **node), pod_object("used", cpu=used), pending_pod("big", cpu=pod))
+    placement = placement_of(
+        "big", node_object("a", cpu=node), pod_object("used", cpu=used), pending_pod("big", cpu=pod)
+    )
     return [
         (each.resource, each.missing, each.free)
         for miss in placement.misses
@@ -113,9 +115,9 @@ def deficits(pod: str, node: dict[str, str], *, used: str = "0") -> list[tuple[s
 
 
 def test_deficit_is_what_would_have_to_be_free_besides() -> None:
-    assert deficits("2", {"cpu": "4"}, used="2") == []
-    assert deficits("2", {"cpu": "4"}, used="2001m") == [("cpu", 1, 1999)]
-    assert deficits("2", {"cpu": "1"}, used="1500m") == [("cpu", 2500, -500)]
+    assert deficits("2", "4", used="2") == []
+    assert deficits("2", "4", used="2001m") == [("cpu", 1, 1999)]
+    assert deficits("2", "1", used="1500m") == [("cpu", 2500, -500)]
 
 
 def test_nodes_that_could_never_hold_the_pod_come_after_those_that_lack_nothing_that_can_be_measured() -> None:
