@@ -27,6 +27,7 @@ from tests.migration.roads.scripted import (
     Look,
     World,
     at,
+    ended,
     fails,
     leaves,
     may_leave,
@@ -276,6 +277,15 @@ class TestStops:
         world.clock.on_sleep = world.stop.set
 
         assert world.run(move("a"))["a"].code is DONE
+
+    def test_job_that_has_ended_is_not_looked_at_again(self) -> None:
+        """Its replacement was awaited."""
+        world = World({"a": [may_leave, ended]})
+        world.clock.on_sleep = lambda: world.stop.set() if world.clock.now() > 1.0 else None
+
+        outcome = world.run(move("a"))["a"]
+
+        assert (outcome.code, world.looks_at("a"), world.undone) == (OutcomeCode.NOT_REPLACED, [0.0, 0.5], [])
 
     def test_without_the_lease_nothing_is_given_back(self) -> None:
         lost = list[str]()
