@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 from descheduler.optimizer import (
+    AtMost,
     BalanceUtilization,
     Limits,
+    Problem,
     Reassignment,
     RepairViolations,
     SearchProgress,
@@ -50,22 +52,26 @@ def test_moves_are_those_of_all_waves_in_order() -> None:
     assert solution((0,), (0,), waves=((second,), (), (first,))).moves == (second, first)
 
 
-def swap_only() -> Any:
-    """8 of at most 7 on the first node, and on the other room for less than each of its pods needs."""
-    return make_problem(need=[[5], [3], [4]], capacity=[[20], [20]], assignment=[0, 0, 1])
+def apart() -> Problem:
+    """8 of at most 7 on the first node; the pod that the other one has room for keeps apart from the one there."""
+    rule = AtMost(np.array([-1, 0, 0]), np.arange(2), np.array([1]))
+    return make_problem([[5], [3], [4]], [[20], [20]], [0, 0, 1], rules=[rule])
+
+
+CEILINGS = BalanceUtilization(np.array([[7], [7]]))
 
 
 def test_a_small_problem_is_closed_although_its_bound_is_lower() -> None:
-    """Rules and room that bounds do not look at keep both pods where they are."""
-    plan = solve(swap_only(), BalanceUtilization(np.array([[7], [6]])), Limits(work=1.0))
+    """The bound does not look at the rule that keeps the pod where it is."""
+    plan = solve(apart(), CEILINGS, Limits(work=1.0))
 
     assert plan.is_closed
-    assert plan.value == (0, 2)
+    assert (plan.value, plan.bound) == ((1, 0), (0, 1))
     assert plan.endings == {""}
 
 
 def test_a_plan_that_was_not_searched_for_is_not_closed() -> None:
-    plan = solve(swap_only(), BalanceUtilization(np.array([[7], [6]])), Limits(work=1e-9))
+    plan = solve(apart(), CEILINGS, Limits(work=1e-9))
 
     assert not plan.is_closed
     assert plan.endings == {"work"}
@@ -93,7 +99,7 @@ def test_nothing_is_told_where_no_plan_is_better_than_none() -> None:
 
 
 def test_a_search_that_is_cancelled_says_so() -> None:
-    plan = solve(swap_only(), BalanceUtilization(np.array([[7], [6]])), Limits(work=1.0), is_cancelled=lambda: True)
+    plan = solve(apart(), CEILINGS, Limits(work=1.0), is_cancelled=lambda: True)
 
     assert plan.endings == {"cancelled"}
     assert plan.moves == ()
