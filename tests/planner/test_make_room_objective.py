@@ -169,6 +169,17 @@ def test_room_is_held_for_pods_that_take_what_others_leave() -> None:
     }
 
 
+@pytest.mark.parametrize(("name", "is_held"), [("large", False), ("r", True)])
+def test_room_is_held_for_pods_of_another_scheduler_unless_they_are_pending(name: str, is_held: bool) -> None:
+    """Pod q, which is of another scheduler, leaves node a, and the other one comes."""
+    asked = room([waiting("large", "6")], [PODS[0], pod("q", "4", scheduler="mine"), pod("r", "6", "b"), PODS[3]])
+    asked.objective.stated_over(asked.cluster)
+
+    rooms = asked.objective.rooms([asked.move("q", "c"), asked.move(name, "a")])
+
+    assert [held.pod.name for found in rooms.values() for held in found] == ([name] if is_held else [])
+
+
 def on_a_alone(**facts: Any) -> Asked:
     """A pod of 6 may be on node a alone, which is 3 cores short of it."""
     pods = [pod("p", "2"), pod("q", "5", labels={"app": "q"})]
