@@ -107,6 +107,18 @@ def test_a_node_that_a_replacement_comes_to_is_not_emptied() -> None:
         assert asked.handle.evictor.request(asked.pod("s")).is_accepted
         assert asked.objective.stated_over(asked.cluster).protected.tolist() == [False, True, False, False]
         assert asked.objective.figure() == 2
+        assert asked.objective.shown((2, 5)) == (2, 5)
+
+
+def test_a_node_that_replacements_alone_use_is_shown_beside_those_that_a_plan_empties() -> None:
+    """By its labels the pod of node c goes to node d."""
+    asked = consolidate(None, [*PODS[:3], pod("s", "3", "c", node_selector={"name": "d"})])
+
+    with asked.handle.evictor.what_if():
+        assert asked.handle.evictor.request(asked.pod("s")).is_accepted
+        asked.objective.stated_over(asked.cluster)
+
+        assert asked.objective.shown((2, 5)) == (3, 5)
 
 
 @pytest.mark.parametrize(

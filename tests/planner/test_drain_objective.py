@@ -249,3 +249,18 @@ def test_the_goal_hints_at_cordons_where_a_node_is_open() -> None:
     asked = drain()
     assert asked.objective.hint == ""
     assert asked.objective.obstacles({("", "shop", "web"): "no"}) == ""
+
+
+def test_it_is_asked_about_the_pods_that_have_not_left_yet() -> None:
+    """Pod p of node a is evicted already; its replacement goes to another node."""
+    asked, about = drain(), list[list[str]]()
+
+    def ask(pods: Any) -> tuple[Pod | None, Verdict, bool]:
+        about.append([each.name for each in pods])
+        return allow(pods)
+
+    with asked.handle.evictor.what_if():
+        assert asked.handle.evictor.request(asked.pod("p")).is_accepted
+        causes(asked, ask)
+
+    assert sorted(about) == [["q"], ["r"]]

@@ -111,6 +111,25 @@ def test_chains_for_small_pods_come_first_and_are_told_whom_they_serve() -> None
     assert [asked.names(part) for part in parts] == [["r", "small"], ["q", "large"]]
 
 
+def test_chains_that_share_a_node_are_together_where_the_plan_chooses_nodes() -> None:
+    """Both pods that wait take what is left on node a; a move that serves neither is left out."""
+    asked = room([waiting("one", "5"), waiting("two", "5")])
+    moves = [asked.move(name, node) for name, node in (("p", "c"), ("one", "a"), ("q", "b"), ("two", "a"), ("s", "b"))]
+    assert len(groups(asked, moves)) == 2
+
+    asked.objective.choose_nodes()
+
+    assert [sorted(group) for group in groups(asked, moves)] == [["one", "p", "q", "two"]]
+
+
+@pytest.mark.parametrize(("number", "are"), [(1, "1 pod is"), (2, "2 pods are")])
+def test_pods_that_their_scheduler_refuses_are_counted_by_what_it_says(number: int, are: str) -> None:
+    claims = [{"name": "data", "persistentVolumeClaim": {"claimName": "lost"}}]
+    objective = room([waiting(f"x{each}", "1", volumes=claims) for each in range(number)]).objective
+
+    assert objective.remarks({}) == (f'{are} not scheduled onto any node: persistentvolumeclaim "lost" not found',)
+
+
 def test_each_group_gains_the_pods_that_it_places() -> None:
     asked = room([waiting("large", "6"), waiting("small", "5")])
     asked.objective.stated_over(asked.cluster)
@@ -148,6 +167,17 @@ def test_room_is_held_for_pods_that_take_what_others_leave() -> None:
     assert {move: [(each.pod.name, each.node) for each in held] for move, held in rooms.items()} == {
         leaves: [("large", "a")]
     }
+
+
+@pytest.mark.parametrize(("name", "is_held"), [("large", False), ("r", True)])
+def test_room_is_held_for_pods_of_another_scheduler_unless_they_are_pending(name: str, is_held: bool) -> None:
+    """Pod q, which is of another scheduler, leaves node a, and the other one comes."""
+    asked = room([waiting("large", "6")], [PODS[0], pod("q", "4", scheduler="mine"), pod("r", "6", "b"), PODS[3]])
+    asked.objective.stated_over(asked.cluster)
+
+    rooms = asked.objective.rooms([asked.move("q", "c"), asked.move(name, "a")])
+
+    assert [held.pod.name for found in rooms.values() for held in found] == ([name] if is_held else [])
 
 
 def on_a_alone(**facts: Any) -> Asked:

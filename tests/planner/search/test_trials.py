@@ -170,6 +170,24 @@ def test_zones_are_asked_for_one_after_the_other_each_with_what_is_refused_in_it
     assert (found.figure, names(found)) == (0, [["p"], ["q"]])
 
 
+def test_groups_that_are_dropped_are_planned_again_from_where_the_plan_had_them() -> None:
+    """Pod q leaves in place of p in the further plan."""
+    asked, told = balance([pod("p", "3"), pod("q", "6"), pod("s", "4", "b"), pod("t", "5", "b")]), list[Any]()
+
+    def plan_further(targets: Any) -> Any:
+        told.append(dict(targets))
+        return None if len(told) > 1 else (plan_of(asked, asked.move("q", "d")), asked.cluster)
+
+    trials = trials_of(asked, plan_further=plan_further)
+    trial = trials.tried(plan_of(asked, asked.move("p", "c"), asked.move("s", "d")), Budget(Limits(work=1.0)))
+    dropped = next(number for number, group in enumerate(trial.groups) if group.pods[0].name == "p")
+
+    found = trials.replanned(trial, {dropped})
+
+    assert told[0] == {asked.pod("p").uid: "c"}
+    assert (found.figure, names(found)) == (0, [["s"], ["q"]])
+
+
 @pytest.mark.parametrize(("number", "most"), [(0, 0), (1, 1), (2, 2), (6, 2), (9, 3)])
 def test_some_groups_are_dropped_those_with_many_evictions_more_often(number: int, most: int) -> None:
     groups: Any = [type("Group", (), {"pods": [None] * (5 if each == 0 else 1)}) for each in range(number)]
