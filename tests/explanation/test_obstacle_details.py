@@ -201,7 +201,7 @@ def details(*objects: Object) -> list[tuple[str, str]]:
             [
                 (
                     "PodTopologySpread",
-                    f"1 matching pods in {ZONE}=z1, the emptiest domain 0 (maxSkew: 1)",
+                    f"1 matching pod in {ZONE}=z1, the emptiest domain 0 (maxSkew: 1)",
                 )
             ],
             id="a domain that is too full",

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from descheduler.model.pod import Pod
 from descheduler.model.selection.affinity import TopologySpreadConstraint
+from descheduler.model.text.counted import counted
 from descheduler.placement.configuration.kube_scheduler.plugin_args import ByDefault
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.extension_points import (
@@ -185,16 +186,16 @@ def _explain_spread(refused: RefusedNode, obstacle: Obstacle) -> Iterator[str]:
 
 
 def _crowded(refused: RefusedNode, constraint: SpreadConstraint) -> Iterator[str]:
-    counted = constraint.counted
-    sums = counted.sums(refused.cycle.cluster.follow(PodCounts).found(constraint.query))
-    is_enough = bool(counted.num) and counted.num >= constraint.min_domains
-    least = counted.least(sums) if is_enough else 0
-    held = int(sums[counted.domains.ids[refused.node_index]])
+    counts = constraint.counted
+    sums = counts.sums(refused.cycle.cluster.follow(PodCounts).found(constraint.query))
+    is_enough = bool(counts.num) and counts.num >= constraint.min_domains
+    least = counts.least(sums) if is_enough else 0
+    held = int(sums[counts.domains.ids[refused.node_index]])
     if held + constraint.is_self_matching - least <= constraint.max_skew:
         return
     domain = f"{constraint.topology_key}={refused.node.labels[constraint.topology_key]}"
     other = f"the emptiest domain {least}" if is_enough else f"there are fewer than {constraint.min_domains} domains"
-    yield f"{held} matching pods in {domain}, {other} (maxSkew: {constraint.max_skew})"
+    yield f"{counted(held, 'matching pod')} in {domain}, {other} (maxSkew: {constraint.max_skew})"
 
 
 ROW = SchedulingPlugin(

@@ -61,7 +61,7 @@ def pod_with(*constraints: dict[str, Any], labels: dict[str, str] | None = None,
         pytest.param(
             webs(a=1, b=1),
             pod_with(spread(minDomains=3)),
-            f"1 matching pods in {ZONE}=a, there are fewer than 3 domains (maxSkew: 1)",
+            f"1 matching pod in {ZONE}=a, there are fewer than 3 domains (maxSkew: 1)",
             id="too few domains",
         ),
         pytest.param(
