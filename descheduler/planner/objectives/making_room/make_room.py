@@ -22,7 +22,6 @@ from descheduler.optimizer.arrays import PENDING, Ints
 from descheduler.optimizer.objectives.make_room import MakeRoom
 from descheduler.optimizer.order.waves import Reassignment
 from descheduler.optimizer.problem import Problem
-from descheduler.placement.shadow.node_table import PODS_ROW
 from descheduler.plan.moves import PodIdentity, identity_of
 from descheduler.planner.moves.connected_moves import connected_moves
 from descheduler.planner.moves.room_chains import room_chains
@@ -214,11 +213,8 @@ class MakeRoomObjective(ClusterObjective):
         return not self._gang(pod) and scheduler_name_of(pod) == scheduler
 
     def _largest_placed(self, moves: Sequence[Reassignment]) -> float:
-        """What the largest pod that `moves` place needs, as a share of what any pod does.
-
-        The number of pods does not count: it is one for each.
-        """
-        need = np.delete(self._cluster.problem.need, PODS_ROW, axis=1)
+        """What the largest pod that `moves` place needs, as a share of what any pod does."""
+        need = self._cluster.problem.need
         placed = need[[move.pod for move in moves if move.source == PENDING]]
         return float((placed / np.maximum(need.max(axis=0), 1)).max())
 
