@@ -83,7 +83,7 @@ def changed(obj: Object, value: object, *path: str | int) -> Object:
         ),
         pytest.param(
             changed(node_object("a"), {"a": "x" * 999}, "status", "capacity"),
-            f"status.capacity.a: '{'x' * 180}...",
+            f"status.capacity.a: '{'x' * 80}' is not a quantity (a number with a suffix such as m, k, Mi, G or e3)",
             id="a long text",
         ),
     ],

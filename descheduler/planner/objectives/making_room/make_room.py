@@ -164,12 +164,12 @@ class MakeRoomObjective(ClusterObjective):
             yield f"{counted(number, 'pod')} {'is' if number == 1 else 'are'} not scheduled onto any node: {text}"
 
     def groups(self, moves: Sequence[Reassignment]) -> Sequence[Sequence[Reassignment]]:
-        """Chains of moves, each for one pending pod or gang, those for small pods first.
+        """Chains of moves, each for one pending pod or gang.
 
-        Room for a small pod suits no larger one, and once the small ones are placed they take no other room. Where the
-        plan chooses nodes, chains that share one that some pod leaves are together: room is held there for all of them.
+        Where the plan chooses nodes, chains that share one that some pod leaves are together: room is held there for
+        all of them.
         """
-        found = sorted(self._groups(moves), key=self._largest_placed)
+        found = self._groups(moves)
         for group in found:
             self._note_served(group, self._placed_by(group))
         return found
@@ -192,7 +192,7 @@ class MakeRoomObjective(ClusterObjective):
     def split(self, moves: Sequence[Reassignment]) -> Sequence[Sequence[Reassignment]]:
         """Its chains, where there is more than one."""
         chains = self._chains(moves)
-        return sorted(chains, key=self._largest_placed) if len(chains) > 1 else ()
+        return chains if len(chains) > 1 else ()
 
     def rooms(self, moves: Sequence[Reassignment]) -> Mapping[Reassignment, tuple[HeldRoom, ...]]:
         """Room for the pods of `moves`, pending or not, each as soon as those before it leave enough on its node.
@@ -211,12 +211,6 @@ class MakeRoomObjective(ClusterObjective):
     def _is_reserved_for(self, pod: Pod, leaving: Reassignment) -> bool:
         scheduler = scheduler_name_of(self._cluster.pods[leaving.pod])
         return not self._gang(pod) and scheduler_name_of(pod) == scheduler
-
-    def _largest_placed(self, moves: Sequence[Reassignment]) -> float:
-        """What the largest pod that `moves` place needs, as a share of what any pod does."""
-        need = self._cluster.problem.need
-        placed = need[[move.pod for move in moves if move.source == PENDING]]
-        return float((placed / np.maximum(need.max(axis=0), 1)).max())
 
     def parts(self, cluster: ClusterProblem, moves: Sequence[Reassignment]) -> Iterable[Part]:
         """Each group, by the pods that it makes room for."""
