@@ -195,6 +195,25 @@ def test_services_and_replica_set_select_together() -> None:
     assert answer == ([6, 9], [100, 66])
 
 
+@pytest.mark.parametrize(
+    ("kind", "group", "expected"),
+    [
+        # As where the owner alone selects: hostname 3 ln 4 + 2, zone 3 ln 4 + 4; without pods 2 + 4.
+        pytest.param("ReplicationController", "v1", ([14, 6], [42, 100]), id="a replication controller overrules"),
+        pytest.param("ReplicaSet", "apps/v1", ([6, 6], [100, 100]), id="no pod is of both"),
+    ],
+)
+def test_label_that_services_and_owner_want_with_other_values(
+    kind: str, group: str, expected: tuple[list[int], list[int]]
+) -> None:
+    workload, services = _workload(kind, WEB), (Service("default", "stray", {"app": "stray"}),)
+    nodes, workloads = [_zone("a"), _zone("b")], {workload.uid: workload}
+    cluster = make_cluster(nodes, _webs(a=3), services=services, workloads=workloads)
+    pod = _candidate(labels={"app": "stray"}, owners=[owner(f"{kind}/web", group=group)])
+
+    assert scores(PodTopologySpreadScore, cluster, pod) == expected
+
+
 def test_nodes_without_a_zone_are_one_more_zone_to_the_system_defaults() -> None:
     nodes = [_zone("a"), make_node("bare-1"), make_node("bare-2")]
     cluster = make_cluster(nodes, _webs(a=4), services=(Service("default", "web", WEB),))
