@@ -177,6 +177,17 @@ def test_a_pod_whose_company_has_left_is_named() -> None:
     assert faults(problem_with(rule, assignment=[0, 0, 2, -1]), [(0, 0, 1)]) == []
 
 
+def test_nodes_of_no_domain_need_no_company_and_are_no_domain_for_pods_to_be_in() -> None:
+    zone = np.array([0, 1, -1])
+    together = Together(group(0, 1, -1, -1), zone, np.array([[0, 1]]))
+    two_domains = MinDomains(group(0, 0, -1, -1), zone, group(2))
+
+    assert faults(problem_with(together, assignment=[0, 0, 1, -1]), [(0, 0, 2)]) == []
+    assert faults(problem_with(two_domains, assignment=[0, 1, 1, -1]), [(0, 0, 2)]) == [
+        "wave 0: MinDomains broken for (0, 1)"
+    ]
+
+
 def spread(*, free: Sequence[bool] | None = None, holds_first: bool = False, skew: int = 1) -> MaxSkew:
     """Pods of one group over two zones."""
     is_free = None if free is None else np.array(free)

@@ -104,6 +104,18 @@ def test_hostname_counts_the_pods_of_the_node_itself() -> None:
     assert answer == ([8, 5], [62, 100])
 
 
+def test_pods_of_each_hostname_constraint_count_on_their_nodes() -> None:
+    databases = [make_pod(f"db-{number}", node="b", labels={"app": "db"}, owners=()) for number in range(3)]
+    cluster = make_cluster([make_node("a"), make_node("b"), make_node("c")], [*_webs(a=3), *databases])
+    beside_databases = _constraint(HOSTNAME, labelSelector={"matchLabels": {"app": "db"}})
+
+    raw, final = scores(PodTopologySpreadScore, cluster, _candidate(_constraint(HOSTNAME), beside_databases)) or ([], [])
+
+    # 3 ln 5 of the one constraint on a, of the other one on b.
+    assert raw == [5, 5, 0]
+    assert final == [0, 0, 100]
+
+
 def test_node_without_a_key_of_the_pods_own_constraints_scores_nothing() -> None:
     cluster = make_cluster([_zone("a"), _zone("b"), make_node("bare")], _webs(a=3, b=1))
 
