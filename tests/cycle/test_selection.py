@@ -16,7 +16,7 @@ from descheduler.report.plan.file import ClusterIdentity, make_plan_file
 from descheduler.strategies.framework import StrategyError
 from tests.builders import NOW, Object, make_node, make_pod, make_snapshot
 
-TAINTS = "RemovePodsViolatingNodeTaints"
+TAINTS, PLANNER = "RemovePodsViolatingNodeTaints", "MigrationPlanner"
 SNAPSHOT = make_snapshot(
     [make_node("a", taints=["gone=soon:NoSchedule"]), make_node("b")], [make_pod(name) for name in ("p1", "p2", "p3")]
 )
@@ -31,21 +31,42 @@ def policy(**top: object) -> Object:
     return {"apiVersion": "descheduler/v1alpha2", "kind": "DeschedulerPolicy", "profiles": [profile], **top}
 
 
-def plan() -> Decisions:
+def plan(document: Object) -> Decisions:
     """The plan to evict all three."""
-    return decide(load_policy(policy(), REGISTRY), SNAPSHOT, now=NOW)
+    return decide(load_policy(document, REGISTRY), SNAPSHOT, now=NOW)
 
 
-def against(selection: Reselection) -> list[tuple[str, str]]:
-    """Name of each pod of the plan that is not selected, and why."""
-    moves = plan().leaving
-    file = make_plan_file(plan(), ClusterIdentity(server="", uid=""))
+def against(selection: Reselection, document: Object | None = None) -> list[tuple[str, str]]:
+    """Name of each pod of the plan that is not selected, and why; the plan is by another policy if that is given."""
+    planned = plan(document or policy())
+    moves, file = planned.leaving, make_plan_file(planned, ClusterIdentity(server="", uid=""))
     return [(uid.removeprefix("default-"), why) for uid, why in selection.against(moves, file)]
 
 
 def selection_of(document: Object, registry: Registry = REGISTRY) -> Reselection:
     again = decide_again(SNAPSHOT, now=NOW, setting=RunSetting(registry=registry))
     return Reselection(load_policy(document, REGISTRY), registry, again)
+
+
+def planner_policy() -> Object:
+    """A policy whose planner repairs what the strategy finds."""
+    args = {"objectives": [{"repairViolations": {"strategies": [TAINTS]}}], "workLimit": 1}
+    profile = {
+        "name": "p",
+        "pluginConfig": [{"name": TAINTS}, {"name": PLANNER, "args": args}],
+        "plugins": {"balance": {"enabled": [PLANNER]}},
+    }
+    return {**policy(), "profiles": [profile]}
+
+
+def test_plan_of_a_plugin_that_searches_is_selected_as_it_was_written() -> None:
+    assert against(selection_of(planner_policy()), planner_policy()) == []
+
+
+def test_plugin_that_searches_and_is_in_the_policy_no_more_is_named() -> None:
+    why = f"the policy has no plugin {PLANNER} in profile p"
+
+    assert against(selection_of(policy()), planner_policy()) == [(name, why) for name in ("p1", "p2", "p3")]
 
 
 def test_pods_that_a_limit_keeps_a_plugin_from_asking_for_are_selected() -> None:
