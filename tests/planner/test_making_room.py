@@ -36,6 +36,18 @@ def test_reason_names_the_pod_that_the_scheduler_places_rather_than_the_one_of_t
     assert [served.name for served in move.serves] == ["urgent"]
 
 
+@pytest.mark.parametrize(
+    ("sizes", "names"), [("22", "pod default/p0 and 1 other"), ("112", "pod default/p0 and 2 others")]
+)
+def test_reason_counts_the_pods_that_one_makes_room_for(sizes: str, names: str) -> None:
+    pods = [pod("a0", "4", "a"), fixed("a", "6"), fixed("b", "6")]
+    waiting = [pending(f"p{number}", size, node_selector={"pool": "a"}) for number, size in enumerate(sizes)]
+
+    (move,) = run([*pods, *waiting], nodes=[make_node(name, cpu="10", labels={"pool": name}) for name in "ab"]).moves
+
+    assert move.reason == f"makes room for pending {names}"
+
+
 @pytest.mark.parametrize("amounts", [{"cpu": "1", "memory": "1Ei"}, {"cpu": "1e300"}])
 def test_pods_that_no_node_could_ever_take_do_not_matter_to_others(amounts: dict[str, str]) -> None:
     decisions = run([*NEARLY_FULL, pending("p", "4"), pending("huge", "", requests=amounts)])
@@ -100,7 +112,9 @@ def test_objectives_share_the_limit_of_the_planner() -> None:
 
     decisions = run(SEVERAL_WAIT, nodes=SEVERAL_NODES, planner={"objectives": objectives, "maxEvictions": 3})
 
+    _, second = decisions.facts["p", "MigrationPlanner"].goals
     assert len(evicted(decisions)) == 3
+    assert "with 1 eviction; stopped by maxEvictions (3);" in second.sentence
 
 
 @pytest.mark.parametrize(
