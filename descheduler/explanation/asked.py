@@ -13,7 +13,7 @@ from descheduler.cycle.deciding.round import RunSetting
 from descheduler.documents.fields import Fields
 from descheduler.eviction.placement_verification.scheduling_settings import SchedulingSettings
 from descheduler.explanation.scheduling.waiting import Scheduling
-from descheduler.explanation.watching.watched_run import WatchedRun, watched_run
+from descheduler.explanation.watched_run import WatchedRun, watched_run
 from descheduler.model.pod import Pod
 from descheduler.policy.types import Policy
 from descheduler.report.subjects import Subject

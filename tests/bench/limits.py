@@ -23,7 +23,7 @@ from descheduler.cycle.request import Landings, snapshot_request
 from descheduler.eviction.placement_verification.scheduling_settings import SchedulingSettings
 from descheduler.explanation.explaining import explain
 from descheduler.explanation.subjects.pod import PodExplanation
-from descheduler.explanation.watching.watched_run import watched_run
+from descheduler.explanation.watched_run import watched_run
 from descheduler.model.pod import Pod
 from descheduler.policy.load import load_policy
 from descheduler.policy.types import Policy

@@ -16,7 +16,7 @@ from descheduler.cycle.request import Landings, snapshot_request
 from descheduler.eviction.checks.scope import Scope
 from descheduler.explanation.explaining import explain, settings_for
 from descheduler.explanation.subjects.pod import PodExplanation, explain_pod
-from descheduler.explanation.watching.watched_run import watched_run
+from descheduler.explanation.watched_run import watched_run
 from descheduler.model.groups.workloads import Workload
 from descheduler.plan.decisions import Decisions
 from descheduler.policy.load import load_policy

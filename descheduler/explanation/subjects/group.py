@@ -17,7 +17,7 @@ from descheduler.explanation.finding import GROUP_KINDS, OwnedPods, find_group
 from descheduler.explanation.landings import LandingCount, count_landings, landing_lines, landing_message, verdict_word
 from descheduler.explanation.moved_cluster import MovedCluster
 from descheduler.explanation.scheduling.volcano import VolcanoFacts, volcano_facts, volcano_tables
-from descheduler.explanation.watching.watched_run import PluginAnswer, PodDecision, WatchedRun
+from descheduler.explanation.watched_run import PluginAnswer, PodDecision, WatchedRun
 from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted
 from descheduler.placement.landings.landing import Landing

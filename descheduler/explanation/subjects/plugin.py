@@ -21,7 +21,7 @@ from descheduler.explanation.docs.arguments import (
     purpose_of,
 )
 from descheduler.explanation.finding import find_plugin
-from descheduler.explanation.watching.watched_run import WatchedRun
+from descheduler.explanation.watched_run import WatchedRun
 from descheduler.model.text.counted import most_first
 from descheduler.model.verdict import Reason
 from descheduler.placement.configuration.kube_scheduler.configuration import SchedulerConfiguration

@@ -18,7 +18,7 @@ from descheduler.explanation.scheduling.analysis import analyse
 from descheduler.explanation.scheduling.placement import PlacementAnalysis, placement_table
 from descheduler.explanation.scheduling.volcano import VolcanoFacts, volcano_facts, volcano_tables
 from descheduler.explanation.subjects.pod_group import GangFacts, gang_facts
-from descheduler.explanation.watching.watched_run import PluginAnswer, PodDecision, WatchedRun
+from descheduler.explanation.watched_run import PluginAnswer, PodDecision, WatchedRun
 from descheduler.model.koordinator.scheduler_name import scheduler_name_of
 from descheduler.model.pod import Pod
 from descheduler.model.text.amounts import amounts_text

@@ -11,7 +11,7 @@ from descheduler.cycle.plugins import REGISTRY
 from descheduler.explanation.docs.arguments import PluginArgument, argument_docs
 from descheduler.explanation.docs.source import attribute_docs
 from descheduler.explanation.subjects.plugin import PluginDecisions, PluginUse, explain_plugin, plugin_table
-from descheduler.explanation.watching.watched_run import watched_run
+from descheduler.explanation.watched_run import watched_run
 from descheduler.placement.configuration.kube_scheduler.configuration import load_scheduler_configuration
 from descheduler.placement.plugins.table import PLUGINS
 from descheduler.report.tables.table_style import TableStyle

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from descheduler.explanation.subjects.pod import PodExplanation, pod_table
 from descheduler.explanation.subjects.pod_group import GangFacts
-from descheduler.explanation.watching.watched_run import FilterAnswer, PluginAnswer, PluginMiss
+from descheduler.explanation.watched_run import FilterAnswer, PluginAnswer, PluginMiss
 from descheduler.report.tables.table_style import TableStyle
 from tests.explanation.subjects.test_tables import DECISION, FACTS, LANDING, PLACEMENT
 

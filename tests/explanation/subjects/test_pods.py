@@ -6,7 +6,7 @@ from descheduler.cluster.builder import SnapshotBuilder
 from descheduler.cluster.request import SnapshotRequest
 from descheduler.eviction.placement_verification.scheduling_settings import SchedulingSettings
 from descheduler.explanation.subjects.pod import PodExplanation, PodFacts, explain_pod, pod_table
-from descheduler.explanation.watching.watched_run import FilterAnswer, PluginAnswer
+from descheduler.explanation.watched_run import FilterAnswer, PluginAnswer
 from descheduler.report.document import PodReference
 from descheduler.report.tables.table_style import TableStyle
 from tests.builders import node_object, pod_object, required_anti_affinity

@@ -19,7 +19,7 @@ from descheduler.explanation.scheduling.placement import (
 from descheduler.explanation.subjects.group import ExplainedPod, GroupExplanation
 from descheduler.explanation.subjects.node.document import NodeExplanation, NodeFacts, NodeResource
 from descheduler.explanation.subjects.pod import PodExplanation, PodFacts
-from descheduler.explanation.watching.watched_run import PluginMiss, PodDecision
+from descheduler.explanation.watched_run import PluginMiss, PodDecision
 from descheduler.report.document import PodReference
 from descheduler.report.formats.render import Format, render
 from descheduler.report.plan.document import LandingCause, PlannedAllocation

@@ -28,7 +28,7 @@ from descheduler.explanation.subjects.node.document import (
 )
 from descheduler.explanation.subjects.node.drain import blocked_in_run, drain_blockers, policy_blockers
 from descheduler.explanation.subjects.node.table import node_table
-from descheduler.explanation.watching.watched_run import PluginMiss, WatchedRun, plugin_misses
+from descheduler.explanation.watched_run import PluginMiss, WatchedRun, plugin_misses
 from descheduler.model.koordinator.batch_resources import BATCH_NAMES, batch_resources
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod

@@ -16,7 +16,7 @@ from descheduler.cycle.deciding.decide import decide, decide_again
 from descheduler.cycle.deciding.round import Round, RunSetting
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.documents.fields import Fields
-from descheduler.explanation.watching.watch import RunWitness, Wish
+from descheduler.explanation.run_witness import RunWitness, Wish
 from descheduler.model.pod import Pod
 from descheduler.model.selection.labels import EVERYTHING
 from descheduler.model.verdict import Reason, Verdict

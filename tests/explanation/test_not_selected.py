@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from descheduler.explanation.watching.watched_run import PluginMiss
+from descheduler.explanation.watched_run import PluginMiss
 from tests.builders import container_status, node_object, pod_object, required_anti_affinity, required_node_affinity
-from tests.explanation.watching.koordinator_misses import KOORDINATOR_MISSES
-from tests.explanation.watching.unselected_pods import LOAD, NODES, SPREAD, Question, old
+from tests.explanation.koordinator_misses import KOORDINATOR_MISSES
+from tests.explanation.unselected_pods import LOAD, NODES, SPREAD, Question, old
 from tests.strategies.decided_worlds import PLANNED
 from tests.strategies.quiet_worlds import STRATEGIES
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from descheduler.explanation.watching.watch import RunWitness
-from descheduler.explanation.watching.watched_run import PluginMiss, WatchedRun, plugin_misses, watched_run
+from descheduler.explanation.run_witness import RunWitness
+from descheduler.explanation.watched_run import PluginMiss, WatchedRun, plugin_misses, watched_run
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.plan.decisions import Failure

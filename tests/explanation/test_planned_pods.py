@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.builders import Object, node_object, pod_object
-from tests.explanation.watching.unselected_pods import Question
+from tests.explanation.unselected_pods import Question
 from tests.planner.runs import verified
 from tests.strategies.decided_worlds import PLANNED
 

@@ -8,7 +8,7 @@ from descheduler.cycle.deciding.decide import decide
 from descheduler.cycle.deciding.round import Round, RunSetting
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.eviction.strategy_handle import StrategyHandle
-from descheduler.explanation.watching.watch import RunWitness
+from descheduler.explanation.run_witness import RunWitness
 from descheduler.plan.moves import Move
 from descheduler.strategies.pod_life_time import PodLifeTime
 from tests.builders import NOW, make_node, make_pod, make_snapshot

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from descheduler.explanation.watching.watched_run import PluginMiss
+from descheduler.explanation.watched_run import PluginMiss
 from tests.builders import Object, node_object, pod_object
 from tests.explanation.questions import pod_explanation, policy_of
 from tests.strategies.runs import policy_with

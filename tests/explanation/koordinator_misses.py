@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.builders import node_object, pod_object
-from tests.explanation.watching.unselected_pods import NODES, RESERVING, TEAM, Question, quota_pod, used
+from tests.explanation.unselected_pods import NODES, RESERVING, TEAM, Question, quota_pod, used
 from tests.strategies.decided_worlds import AT_ONCE, LEVELS, LOADS
 from tests.worlds.node_metrics import node_metric_object
 
