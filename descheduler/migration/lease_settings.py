@@ -8,7 +8,7 @@ import msgspec
 
 from descheduler.kube.leases.settings import LeaseSettings, own_namespace
 from descheduler.model.shard import WHOLE_CLUSTER, Shard
-from descheduler.policy.component_config import DEFAULT_LEADER_ELECTION
+from descheduler.policy.koordinator.component_config import DEFAULT_LEADER_ELECTION
 from descheduler.policy.run_name import run_name
 from descheduler.policy.types import LeaderElection, Policy
 

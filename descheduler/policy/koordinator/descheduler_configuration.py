@@ -15,7 +15,7 @@ from descheduler.documents.problems import shown
 from descheduler.documents.source import digest_of
 from descheduler.model.selection.labels import LabelError, LabelSelector
 from descheduler.policy.checks import Checks, check_eviction_limits, compatibility_of
-from descheduler.policy.component_config import (
+from descheduler.policy.koordinator.component_config import (
     ClientConnectionSection,
     LeaderElectionSection,
     check_client,

@@ -29,7 +29,7 @@ from descheduler.placement.configuration.kube_scheduler.profile import (
     read_scheduler_profile,
 )
 from descheduler.policy.checks import Checks, in_order
-from descheduler.policy.component_config import ClientConnectionSection, LeaderElectionSection
+from descheduler.policy.koordinator.component_config import ClientConnectionSection, LeaderElectionSection
 from descheduler.policy.shared_args import Args, Int32, Int64
 
 DEFAULT_SCHEDULER_NAME = "default-scheduler"
