@@ -11,7 +11,7 @@ from descheduler.planner.search.orders import orders_of
 
 @pytest.mark.parametrize("num_parts", range(5))
 def test_few_parts_are_tried_in_each_order_once_beginning_with_theirs(num_parts: int) -> None:
-    orders = [tuple(order) for order in orders_of(range(num_parts))]
+    orders = [tuple(order) for order in islice(orders_of(range(num_parts)), 100)]
 
     assert orders[0] == tuple(range(num_parts))
     assert sorted(orders) == list(permutations(range(num_parts)))
