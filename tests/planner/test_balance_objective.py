@@ -108,11 +108,11 @@ def test_a_replacement_must_not_bring_a_node_over_its_target(name: str, node: st
 def test_a_pod_leaves_in_vain_as_long_as_its_node_is_over_its_target() -> None:
     asked = balance()
 
-    assert asked.objective.is_in_vain(asked.pod("p"))
-    assert not asked.objective.is_in_vain(asked.pod("s"))
+    assert asked.objective.in_vain([asked.pod("p")])
+    assert not asked.objective.in_vain([asked.pod("s")])
     with asked.handle.evictor.what_if():
         asked.handle.evictor.request(asked.pod("q"))
-        assert not asked.objective.is_in_vain(asked.pod("p"))
+        assert not asked.objective.in_vain([asked.pod("p")])
         assert asked.objective.figure() == 0
 
 

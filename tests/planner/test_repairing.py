@@ -241,23 +241,33 @@ def test_a_strategy_selects_others_in_place_of_pods_that_cannot_leave() -> None:
     assert goal_of(decisions).levels == (Level("violations left", 1, 0, 0),)
 
 
-def test_a_pod_whose_replacement_would_be_selected_again_is_not_evicted() -> None:
+@pytest.mark.parametrize(
+    "others", [[], [make_pod("web", cpu="1", node="tainted", priority=9)]], ids=["alone", "beside another"]
+)
+def test_a_pod_whose_replacement_would_be_selected_again_is_not_evicted(others: Sequence[Pod]) -> None:
     """The node that it prefers is full, and the scheduler would place it on another one that is no better."""
-    nodes = [make_node("a", cpu="4"), make_node("c", cpu="4"), make_node("ssd", cpu="4", labels={"disk": "ssd"})]
+    nodes = [
+        make_node("a", cpu="4"),
+        make_node("c", cpu="4"),
+        make_node("ssd", cpu="4", labels={"disk": "ssd"}),
+        TAINTED,
+    ]
     prefers = preferred_node_affinity(("disk", "ssd", 1))
     pods = [
         make_pod("db", cpu="3", node="a", affinity=prefers),
         make_pod("full", node="ssd", cpu="4", owners=["DaemonSet/d"]),
+        make_pod("agent", node="a", cpu="1", owners=["DaemonSet/d"]),
+        *others,
     ]
 
-    policy = policy_for(AFFINITY)
+    policy = policy_for(AFFINITY, TAINTS)
     policy["profiles"][0]["pluginConfig"][1]["args"] = {
         "nodeAffinityType": ["preferredDuringSchedulingIgnoredDuringExecution"]
     }
 
     decisions = run_plugin("MigrationPlanner", nodes, pods, policy=policy)
 
-    assert evicted(decisions) == []
+    assert evicted(decisions) == [pod.name for pod in others]
     assert goal_of(decisions).levels[0].after == 1
 
 

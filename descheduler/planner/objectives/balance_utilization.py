@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, islice
 
 import numpy as np
@@ -19,7 +19,7 @@ from descheduler.optimizer.objectives.balance_utilization import BalanceUtilizat
 from descheduler.optimizer.objectives.balance_utilization.cover import smallest_cover
 from descheduler.optimizer.order.waves import Reassignment
 from descheduler.optimizer.problem import Problem
-from descheduler.plan.moves import PodIdentity
+from descheduler.plan.moves import PodIdentity, identity_of
 from descheduler.planner.moves.connected_moves import connected_moves
 from descheduler.planner.objective_args import BalanceUtilizationArgs
 from descheduler.planner.objectives.cluster_objective import ClusterObjective, Part
@@ -138,9 +138,11 @@ class BalanceUtilizationObjective(ClusterObjective):
         )
         return refuse(Reason.OTHER_LANDING, message, node)
 
-    def is_in_vain(self, pod: Pod) -> bool:
-        """Whether its node stays over its target without it."""
-        return pod.node_name in self._names and self._is_over(pod.node_name)
+    def in_vain(self, pods: Iterable[Pod]) -> Collection[PodIdentity]:
+        """Those whose node stays over its target without them."""
+        leaving = list(pods)
+        over = {name for name in {pod.node_name for pod in leaving} if name in self._names and self._is_over(name)}
+        return {identity_of(pod) for pod in leaving if pod.node_name in over}
 
     def remarks(self, against: Mapping[PodIdentity, str]) -> Sequence[str]:
         """Nodes over their target that all pods that can be evicted do not bring under it, each with the cause; targets

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from descheduler.model.held_room import HeldRoom
@@ -222,9 +222,12 @@ class ClusterObjective(ABC):
         """
         return None
 
-    def is_in_vain(self, pod: Pod) -> bool:
-        """Whether what `pod` leaves for is not reached although it leaves, as things are booked; never by default."""
-        return False
+    def in_vain(self, pods: Iterable[Pod]) -> Collection[PodIdentity]:
+        """Those of `pods` of which what they leave for is not reached although they leave, as things are booked.
+
+        None by default.
+        """
+        return ()
 
     def groups(self, moves: Sequence[Reassignment]) -> Sequence[Sequence[Reassignment]]:
         """The moves of one plan in the order in which they are asked for, those together that are of use only together.

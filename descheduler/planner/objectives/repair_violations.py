@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -104,9 +104,9 @@ class RepairViolationsObjective(ClusterObjective):
             if arrival is not None and now.has(arrival)
         }
 
-    def is_in_vain(self, pod: Pod) -> bool:
-        """Whether the strategies would select its replacement again."""
-        return identity_of(pod) in self.objections()
+    def in_vain(self, pods: Iterable[Pod]) -> Collection[PodIdentity]:
+        """Those whose replacement the strategies would select again."""
+        return self.objections().keys() & {identity_of(pod) for pod in pods}
 
     def why_not(self, pod: Pod) -> str:
         """Whether it was selected, and what became of that."""

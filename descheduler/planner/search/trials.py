@@ -203,7 +203,7 @@ class Trials:
             cost = sum(self._cluster.cost_of(pod) for group in granted for pod in group.pods)
             objections = self._objective.objections()
             good = [group for group in granted if objections.keys().isdisjoint(identity_of(pod) for pod in group.pods)]
-            in_vain = any(self._objective.is_in_vain(pod) for group in good for pod in group.pods)
+            in_vain = bool(self._objective.in_vain(pod for group in good for pod in group.pods))
             refused = {**objections, **refused}
             companions = self.asking.companions
             return Trial(self._objective.figure(), cost, plan, self._cluster, good, in_vain, refused, companions)
@@ -289,14 +289,15 @@ class Trials:
         return found.pod, found.verdict, found.is_proven
 
     def useful(self, groups: Sequence[MovesTogether]) -> Sequence[MovesTogether]:
-        """`groups` without those that are refused, and those that would leave in vain for want of others.
+        """`groups` without those that are refused, and those that would leave in vain, such as for want of others.
 
         What is refused leaves no trace: without it the others are granted as they were.
         """
         while True:
             with self._evictor.what_if():
                 granted = [group for group in groups if not self.asking.against(group)]
-                useful = [group for group in granted if not any(map(self._objective.is_in_vain, group.pods))]
+                in_vain = self._objective.in_vain(pod for group in granted for pod in group.pods)
+                useful = [group for group in granted if not any(identity_of(pod) in in_vain for pod in group.pods)]
             if len(useful) == len(granted):
                 return granted
             groups = useful
