@@ -79,7 +79,11 @@ class Model(Protocol):
         ...
 
     def minimise(self, weights: Sequence[int], terms: Sequence[Term]) -> None:
-        """Adds to what is minimised."""
+        """Adds to the figures, which are minimised together with what moves cost."""
+        ...
+
+    def charge_moves(self, costs: Ints, pods: Ints) -> None:
+        """Adds what it costs that pods are not on the nodes that they had before the plan, element by element."""
         ...
 
 

@@ -21,30 +21,30 @@ class OrderableSearch:
 
     on_the_way:      what is left of the problem, with what moves have to keep one by one.
     search:          the best assignment to a problem within limits, beginning with a hint.
-    search_in_order: the best assignment to which an order of moves leads; None where the problem is not small.
+    search_in_order: the best assignment to which an order of moves leads, beginning with one to which one does; None
+                     where the problem is not small.
     value:           how good an assignment is.
     """
 
     problem: Problem
     on_the_way: Callable[[Problem], Problem]
     search: Callable[[Problem, Limits, Ints | None], Ints]
-    search_in_order: Callable[[], Ints | None]
+    search_in_order: Callable[[Ints, Limits], Ints | None]
     value: Callable[[Ints], Value]
 
     def best(self, assignment: Ints, limits: Limits) -> Ordered:
         """The best plan found, beginning with that of the moves to `assignment` that can be made.
 
-        Where some are blocked, two more are searched within `limits` each, and a third one of a small problem.
+        Where some are blocked, two more are searched within `limits` each, or one of a small problem within both.
         """
         way = self.on_the_way(self.problem)
         ordered = order_moves(way, assignment)
         if not ordered.blocked:
             return ordered
-        plans = [ordered, *self._careful(ordered, limits)]
-        in_order = self.search_in_order()
+        in_order = self.search_in_order(ordered.assignment, limits.scaled(2))
         if in_order is not None:
-            plans.append(order_moves(way, in_order))
-        return min(plans, key=self._value)
+            return min(ordered, order_moves(way, in_order), key=self._value)
+        return min(ordered, *self._careful(ordered, limits), key=self._value)
 
     def _value(self, ordered: Ordered) -> Value:
         return self.value(ordered.assignment)

@@ -27,8 +27,11 @@ _SMALLEST, _FIRST, _LARGEST = 12, 80, 400
 """Pods of a neighbourhood."""
 _MOST_AT_ONCE = 1000
 """Pairs of a pod and a node up to which the whole problem is one neighbourhood."""
-_SHARE_OF_WHOLE, _MOST_ON_WHOLE = 0.5, 20.0
-"""Limit of a call for the whole problem: this share of the work that was done until then, and this much at most."""
+_SHARE_OF_WHOLE, _LEAST_ON_WHOLE, _MOST_ON_WHOLE = 0.25, 0.05, 10.0
+"""Limit of a call for the whole problem: this share of the work that was done until then, and at least and at most so
+much."""
+_RATIO_FOR_COST = 4.0
+"""The same of a call that looks for cheaper moves alone, which is closed far sooner: so many times as much."""
 _SHARE_OF_TIES = 0.05
 """Of the limits, for a cheaper one of the plans that differ by ties alone."""
 
@@ -171,18 +174,23 @@ class Search:
         """Whether all of a small problem is solved at once; tried again when a call may take twice as long.
 
         Without relaxations the solver proves less, but in the same time it often finds what it finds with them much
-        later, so that each try is made with and without.
+        later, so that each try is made with and without. Then the cheapest moves for the figures are looked for.
         """
-        work = min(max(_SHARE_OF_WHOLE * self.budget.spent, _LEAST_WORK), _MOST_ON_WHOLE, budget.work_left)
+        work = min(max(_SHARE_OF_WHOLE * self.budget.spent, _LEAST_ON_WHOLE), _MOST_ON_WHOLE)
         if budget.is_over or work < 2 * self._work_on_whole:
             return False
         self._work_on_whole = work
         whole = self._whole_problem()
         if whole is None:
             return False
-        for relaxes in (True, False):
+        for relaxes in (False, True):
             if not (self.is_closed or budget.is_over):
-                self.is_closed = self._solve(whole, budget, work, relaxes=relaxes).was_closed
+                limit = min(work, budget.work_left)
+                self.is_closed = self._solve(whole, budget, limit, relaxes=relaxes).was_closed
+        if not (self.is_closed or budget.is_over):
+            limit = min(_RATIO_FOR_COST * work, budget.work_left)
+            is_cheapest = self._solve(whole, budget, limit, for_cost=True).was_closed
+            self.is_closed = is_cheapest and self.incumbent.value[:-1] <= self._bound[:-1]
         return self.is_closed
 
     @property
@@ -228,7 +236,13 @@ class Search:
         return Neighbourhood(np.arange(problem.num_nodes), pods)
 
     def _solve(
-        self, neighbourhood: Neighbourhood, budget: Budget, work_limit: float, *, relaxes: bool = True
+        self,
+        neighbourhood: Neighbourhood,
+        budget: Budget,
+        work_limit: float,
+        *,
+        relaxes: bool = True,
+        for_cost: bool = False,
     ) -> Solved:
         solved = solve_neighbourhood(
             self._objective,
@@ -238,6 +252,7 @@ class Search:
             seconds_limit=budget.seconds_left,
             seed=int(self._rng.integers(1 << 30)),
             relaxes=relaxes,
+            for_cost=for_cost,
         )
         # Building a model takes time too, which its size tells.
         work = solved.work + 0.01 + 5e-4 * len(neighbourhood.pods)

@@ -22,10 +22,11 @@ from descheduler.optimizer.workers import search_in_processes
 
 _SHARE_BEFORE_ORDER = 0.85
 """Of the limits; the rest is for two searches more where not all moves of the first can be put in order."""
-_SHARE_IN_ORDER = 0.3
-"""Of the limits, for one search more of a small problem of which no order leads to the best assignment."""
 _MOST_IN_ORDER = 20_000
-"""Pairs of pods times nodes up to which a problem is small."""
+"""Pairs of pods times nodes up to which a problem is small: a model of it has the order in it."""
+_CALLS_IN_ORDER = ((0.4, False, False), (0.3, True, False), (0.3, True, True))
+"""What the solver gets for that model, call by call: the share of the limits, with linear relaxations, and for cheaper
+moves alone."""
 
 
 class ReplayError(Exception):
@@ -152,24 +153,36 @@ class _Run:
         self._endings.add(ending)
         return found.assignment
 
-    def search_in_order(self) -> Ints | None:
-        """The best assignment of a small problem to which some order of moves leads; None where it is not small."""
+    def search_in_order(self, reached: Ints, limits: Limits) -> Ints | None:
+        """The best assignment of a small problem to which some order of moves leads; None where it is not small.
+
+        One leads to `reached`, with which the search begins. Where it ends before its limits, nothing is better.
+        """
         problem, pods = self._problem, np.flatnonzero(self._problem.evictable)
         if len(pods) ** 2 * problem.num_nodes > _MOST_IN_ORDER:
             return None
-        placement, limits = Arrangement(self.prepared.on_the_way(problem)), self.budget.share(_SHARE_IN_ORDER)
-        solved = solve_neighbourhood(
-            self.prepared,
-            placement,
-            Neighbourhood(np.arange(problem.num_nodes), pods),
-            work_limit=float("inf") if limits.work is None else limits.work,
-            seconds_limit=float("inf") if limits.seconds is None else limits.seconds,
-            seed=self._seed,
-            in_order=True,
-        )
-        self.budget.spend(solved.work)
-        for pod, node in solved.changes:
-            placement.move(pod, node)
+        placement = Arrangement(self.prepared.on_the_way(problem))
+        placement.reset(reached)
+        whole = Neighbourhood(np.arange(problem.num_nodes), pods)
+        for share, relaxes, for_cost in _CALLS_IN_ORDER:
+            part = limits.scaled(share)
+            solved = solve_neighbourhood(
+                self.prepared,
+                placement,
+                whole,
+                work_limit=float("inf") if part.work is None else part.work,
+                seconds_limit=float("inf") if part.seconds is None else part.seconds,
+                seed=self._seed,
+                in_order=True,
+                relaxes=relaxes,
+                for_cost=for_cost,
+            )
+            self.budget.spend(solved.work)
+            for pod, node in solved.changes:
+                placement.move(pod, node)
+            if solved.was_closed and not for_cost:
+                self._least = self.prepared.value(placement.at)
+                break
         return placement.at
 
     def _search(self, task: SearchTask) -> tuple[Incumbent, float, Ending]:

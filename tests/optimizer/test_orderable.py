@@ -18,7 +18,12 @@ class Searches:
     def __init__(self, problem: Problem, *, in_order: Ints | None = None, careful: Ints | None = None) -> None:
         self.made: list[tuple[Problem, Ints | None]] = []
         self._in_order, self._careful = in_order, careful
-        self.whole = OrderableSearch(problem, lambda left: left, self._search, lambda: self._in_order, self._value)
+        self.asked_in_order: list[tuple[list[int], Limits]] = []
+        self.whole = OrderableSearch(problem, lambda left: left, self._search, self._found_in_order, self._value)
+
+    def _found_in_order(self, reached: Ints, limits: Limits) -> Ints | None:
+        self.asked_in_order.append((reached.tolist(), limits))
+        return self._in_order
 
     def _search(self, problem: Problem, limits: Limits, hint: Ints | None) -> Ints:
         self.made.append((problem, hint))
@@ -76,9 +81,20 @@ def test_what_is_held_at_both_ends_is_not_given_back_by_moves_that_were_made() -
 
 def test_the_best_of_all_plans_is_taken() -> None:
     """Node 3 has room for pods 0 and 2, or for 1 and 2."""
-    careful, in_order = np.array([3, 1, 3, 3]), np.array([0, 1, 2, 3])
+    better = np.array([3, 1, 3, 3])
 
-    found = Searches(circle(), careful=careful, in_order=in_order).whole.best(CHANGED, LIMITS)
-    other = Searches(circle(), in_order=careful).whole.best(CHANGED, LIMITS)
+    found = Searches(circle(), careful=better).whole.best(CHANGED, LIMITS)
+    other = Searches(circle(), in_order=better).whole.best(CHANGED, LIMITS)
+    kept = Searches(circle(), in_order=np.array([0, 1, 2, 3])).whole.best(CHANGED, LIMITS)
 
-    assert found.assignment.tolist() == other.assignment.tolist() == careful.tolist()
+    assert found.assignment.tolist() == other.assignment.tolist() == better.tolist()
+    assert kept.assignment.tolist() == [0, 1, 3, 3]
+
+
+def test_a_small_problem_is_searched_in_order_alone_from_what_can_be_made_and_within_both_limits() -> None:
+    searches = Searches(circle(), in_order=np.array([3, 1, 3, 3]))
+
+    searches.whole.best(CHANGED, LIMITS)
+
+    assert searches.made == []
+    assert searches.asked_in_order == [([0, 1, 3, 3], Limits(work=2.0))]

@@ -70,6 +70,14 @@ def test_a_small_problem_is_closed_although_its_bound_is_lower() -> None:
     assert plan.endings == {""}
 
 
+def test_a_small_problem_is_closed_where_no_order_leads_to_anything_better() -> None:
+    """Both pods have to leave, each onto the node of the other one, which has no room for both."""
+    plan = solve(make_problem([[3], [3]], [[4], [4]], [0, 1]), RepairViolations(np.array([1, 1])), Limits(work=1.0))
+
+    assert plan.is_closed
+    assert (plan.value, plan.bound) == ((2, 0), (0, 2))
+
+
 def test_a_plan_that_was_not_searched_for_is_not_closed() -> None:
     plan = solve(apart(), CEILINGS, Limits(work=1e-9))
 

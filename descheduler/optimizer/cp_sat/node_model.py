@@ -39,7 +39,9 @@ class NodeModel:
         parts = self._problem.parts_of(neighbourhood.nodes)
         # By part, (pod, node) of each variable that puts a pod on a node with that part.
         self._on: dict[int, list[tuple[int, int]]] = {each: [] for each in parts}
-        self._terms: list[tuple[int, Term]] = []
+        # What is minimised: figures, and what moves cost.
+        self._figures: list[tuple[int, Term]] = []
+        self._charges: list[tuple[int, Term]] = []
         self._state_places()
         for each in parts:
             self._state_capacity(each)
@@ -216,11 +218,31 @@ class NodeModel:
 
     def minimise(self, weights: Sequence[int], terms: Sequence[Term]) -> None:
         """See `objective.Model`."""
-        self._terms.extend(zip(weights, terms, strict=True))
+        self._figures.extend(zip(weights, terms, strict=True))
+
+    def charge_moves(self, costs: Ints, pods: Ints) -> None:
+        """See `objective.Model`."""
+        moved = map(self.has_moved, pods.tolist())
+        self._charges.extend(zip(costs.tolist(), moved, strict=True))
 
     def finish(self) -> cp_model.CpModel:
-        """The model with what is minimised."""
-        self.model.minimize(_sum(self._terms))
+        """The model, with figures and the cost of moves minimised together."""
+        self.model.minimize(_sum([*self._figures, *self._charges]))
+        return self.model
+
+    def finish_for_cost(self) -> cp_model.CpModel:
+        """The model, with the cost of moves minimised and the figures no worse than they are."""
+        from ortools.sat.python import cp_model
+
+        figures = _sum(self._figures)
+        self.model.minimize(figures)
+        solver = cp_model.CpSolver()
+        solver.parameters.num_workers = 1
+        solver.parameters.catch_sigint_signal = False
+        solver.parameters.fix_variables_to_their_hinted_value = True  # which says where pods are
+        solver.solve(self.model)
+        self.model.add(figures <= round(solver.objective_value))
+        self.model.minimize(_sum(self._charges))
         return self.model
 
 

@@ -21,7 +21,7 @@ def state_order(model: NodeModel, placement: Arrangement) -> None:
     """Leaves the assignments to which moves one after the other lead, each pod moved once, by capacity, `AtMost`,
     `MaxSkew` and `Together`.
 
-    `placement` is as it was before the plan, and all pods that may leave are the model's.
+    The moves begin with the origins of `placement`, and all pods that may leave are the model's.
     """
     order = _Order(model, placement)
     for pod in model.pods:

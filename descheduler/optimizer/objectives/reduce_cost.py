@@ -187,4 +187,4 @@ class ReduceCostGoal(PreparedObjective):
                 at = model.is_at(pod, node)
                 if at is not None:
                     model.minimise([most * round(int(prices[self._tier[node]]) / step)], [at])
-        model.minimise(self._problem.cost[pods].tolist(), [model.has_moved(pod) for pod in pods.tolist()])
+        model.charge_moves(self._problem.cost[pods], pods)

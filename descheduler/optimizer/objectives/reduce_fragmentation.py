@@ -120,8 +120,7 @@ class ReduceFragmentationGoal(PreparedObjective):
             for need, weight in zip(self._classes, self._weight.tolist(), strict=True):
                 slots = model.free_slots(each, need.tolist())
                 model.minimise([-unit * weight * int(need[self._resource])], [slots])
-        pods = neighbourhood.pods.tolist()
-        model.minimise(self._problem.cost[neighbourhood.pods].tolist(), [model.has_moved(pod) for pod in pods])
+        model.charge_moves(self._problem.cost[neighbourhood.pods], neighbourhood.pods)
 
 
 def _sum_by(key: Ints, values: Floats) -> Floats:

@@ -119,9 +119,9 @@ class RepairViolationsGoal(PreparedObjective):
         """Minimises the weight of what stays, then cost."""
         pods = neighbourhood.pods[self._problem.assignment[neighbourhood.pods] != PENDING]
         cost = self._problem.cost[pods]
-        most = 1 + int(cost.sum())
-        weights = cost - most * self._misplaced.weight[pods]
+        weights = -(1 + int(cost.sum())) * self._misplaced.weight[pods]
         model.minimise(weights.tolist(), [model.has_moved(pod) for pod in pods.tolist()])
+        model.charge_moves(cost, pods)
 
 
 def _choose(

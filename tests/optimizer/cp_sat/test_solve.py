@@ -74,7 +74,36 @@ def crowded_problem(kind: type[Rule], seed: int) -> Problem:
             return problem
 
 
-def solved(problem: Problem, wishes: Wishes, placement: Arrangement, pods: Ints, *, in_order: bool = False) -> Ints:
+class Tiers:
+    """Wishes in steps, so that many assignments are equally good, and what the moves cost."""
+
+    def __init__(self, problem: Problem, rng: np.random.Generator) -> None:
+        self._problem, self._tiers = problem, rng.integers(0, 3, problem.num_nodes)
+
+    def of(self, assignment: Ints) -> tuple[int, int]:
+        """The sum of the tiers in which pods are, and the cost of the moves."""
+        placed = assignment[assignment >= 0]
+        return int(self._tiers[placed].sum()), int(self._problem.cost[self._problem.moved(assignment)].sum())
+
+    def add_to(self, model: Model, placement: Arrangement, neighbourhood: Neighbourhood) -> None:
+        """As of an objective."""
+        unit = 1 + int(self._problem.cost[neighbourhood.pods].sum())
+        for pod in neighbourhood.pods.tolist():
+            for node in range(placement.problem.num_nodes):
+                if (at := model.is_at(pod, node)) is not None:
+                    model.minimise([unit * int(self._tiers[node])], [at])
+        model.charge_moves(self._problem.cost[neighbourhood.pods], neighbourhood.pods)
+
+
+def solved(
+    problem: Problem,
+    wishes: Wishes | Tiers,
+    placement: Arrangement,
+    pods: Ints,
+    *,
+    in_order: bool = False,
+    for_cost: bool = False,
+) -> Ints:
     """Where all pods are in what is found for `pods` on all nodes."""
     neighbourhood = Neighbourhood(np.arange(problem.num_nodes), pods)
     found = solve_neighbourhood(
@@ -85,6 +114,7 @@ def solved(problem: Problem, wishes: Wishes, placement: Arrangement, pods: Ints,
         seconds_limit=float("inf"),
         seed=0,
         in_order=in_order,
+        for_cost=for_cost,
     )
     assert found.was_closed
     after = placement.at.copy()
@@ -97,6 +127,23 @@ KINDS = [
     pytest.param(None, id="no rules"),
     *(pytest.param(kind, id=kind.__name__) for kind in (AtMost, MaxSkew, MinDomains, Together, MoveLimit)),
 ]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_cheapest_of_all_assignments_is_found_that_are_no_worse_than_the_present_one(seed: int) -> None:
+    problem, rng = tiny_problem(None, seed), np.random.default_rng(seed)
+    problem = dataclasses.replace(problem, cost=rng.integers(1, 6, problem.num_pods))
+    tiers = Tiers(problem, rng)
+    ways = [at for at in every_assignment(problem) if is_feasible(problem, at)]
+    placement = Arrangement(problem)
+    placement.reset(max(ways, key=lambda at: (-tiers.of(at)[0], tiers.of(at)[1])))
+    figure, cost = tiers.of(placement.at)
+
+    after = solved(problem, tiers, placement, np.flatnonzero(problem.evictable), for_cost=True)
+
+    assert is_feasible(problem, after)
+    assert tiers.of(after)[0] <= figure
+    assert tiers.of(after)[1] == min(tiers.of(at)[1] for at in ways if tiers.of(at)[0] <= figure) <= cost
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -165,5 +165,5 @@ class BalanceUtilizationGoal(PreparedObjective):
         steps = 2 * _VOLUME_STEPS * len(neighbourhood.pods) + 1
         volume = (self.problem.need[pods] * self.ceilings.scale.T[self.problem.assignment[pods]]).sum(axis=1)
         most = max(float(volume.max(initial=0.0)), 1e-12)
-        weights = self.problem.cost[pods] * steps + np.ceil(_VOLUME_STEPS * volume / most).astype(np.int64)
-        model.minimise(weights.tolist(), [model.has_moved(pod) for pod in pods.tolist()])
+        costs = self.problem.cost[pods] * steps + np.ceil(_VOLUME_STEPS * volume / most).astype(np.int64)
+        model.charge_moves(costs, pods)

@@ -153,19 +153,17 @@ class MakeRoomGoal(PreparedObjective):
 
     def add_to(self, model: Model, placement: Arrangement, neighbourhood: Neighbourhood) -> None:
         """Minimises what stays pending, then cost."""
-        pods = neighbourhood.pods.tolist()
-        problem = self._problem
-        most = 1 + int(problem.cost[neighbourhood.pods].sum())
+        problem, pods = self._problem, neighbourhood.pods
+        most = 1 + int(problem.cost[pods].sum())
+        is_pending = problem.assignment[pods] == PENDING
         gangs: dict[int, Term] = {}
-        for pod in pods:
-            if problem.assignment[pod] != PENDING:
-                model.minimise([int(problem.cost[pod])], [model.has_moved(pod)])
-                continue
+        for pod in pods[is_pending].tolist():
             placed = model.has_moved(pod)
             model.minimise([-most * int(self._pending.weight[pod])], [placed])
             gang = int(self._pending.gang[pod])
             if gang >= 0:
                 model.equate(placed, gangs.setdefault(gang, placed))
+        model.charge_moves(problem.cost[pods[~is_pending]], pods[~is_pending])
 
 
 def _fewest_pods(weight: Ints, wanted: int) -> int:

@@ -153,8 +153,7 @@ class ReduceGpuFragmentationGoal(PreparedObjective):
             devices = self._devices[machine][self._devices[machine] >= 0].tolist()
             for need, count, weight in fragments.classes():
                 _state_fragments(model, problem, fragments.resource, devices, need, count, unit * weight)
-        pods = neighbourhood.pods.tolist()
-        model.minimise(self._problem.cost[neighbourhood.pods].tolist(), [model.has_moved(pod) for pod in pods])
+        model.charge_moves(problem.cost[neighbourhood.pods], neighbourhood.pods)
 
 
 def _state_fragments(
