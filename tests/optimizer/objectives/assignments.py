@@ -69,5 +69,5 @@ def best_balance(problem: Problem, ceiling: Ints) -> Value:
     was_over = (problem.usage(problem.assignment) > ceiling).any(axis=1)
     moved = (at != problem.assignment) & (problem.assignment >= 0)
     came = np.stack([((at == node) & moved).any(axis=1) for node in range(problem.num_nodes)], axis=1)
-    is_plan = ~(over & (~was_over | came)).any(axis=1)
+    is_plan: Bools = np.asarray(~(over & (~was_over | came)).any(axis=1))
     return min(zip(over[is_plan].sum(axis=1).tolist(), cost(problem, at[is_plan]).tolist(), strict=True))
