@@ -239,7 +239,7 @@ def test_other_hot_nodes_of_a_piece_are_those_that_its_guests_came_from() -> Non
     """Pod 3 came from node 1 to node 3, and no guest from node 2."""
     problem, placement = cluster(moved=((3, 3),))
 
-    assert all(1 in nodes for nodes, _ in pieces(problem, placement, 12) if 3 in nodes and 2 not in nodes)
+    assert all(1 in nodes for nodes, _ in pieces(problem, placement, 12) if 3 in nodes)
     assert any(3 in nodes for nodes, _ in pieces(problem, placement, 12))
 
 

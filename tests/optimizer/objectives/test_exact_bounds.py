@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -22,61 +21,12 @@ from descheduler.optimizer import (
     make_problem,
 )
 from descheduler.optimizer.arrangement import Arrangement
-from descheduler.optimizer.arrays import Bools, Ints
 from descheduler.optimizer.limits import Budget
 from descheduler.optimizer.objective import Objective
 from descheduler.optimizer.rules import Rule
+from tests.optimizer.objectives.assignments import best_balance, cost, feasible, used
 
 _NODES, _ROOM = 4, 10
-
-
-def every(problem: Problem) -> Ints:
-    """int64[A, P]: all assignments in which only evictable pods are on other nodes that are allowed to them."""
-    choices = [
-        sorted({home, *np.flatnonzero(problem.allowed[problem.pod_class[pod]]).tolist()})
-        if problem.evictable[pod]
-        else [home]
-        for pod, home in enumerate(problem.assignment.tolist())
-    ]
-    return np.array(list(itertools.product(*choices)))
-
-
-def used(problem: Problem, at: Ints) -> Ints:
-    """int64[A, N]: what is used of the one resource."""
-    return np.stack([(problem.need[:, 0] * (at == node)).sum(axis=1) for node in range(problem.num_nodes)], axis=1)
-
-
-def feasible(problem: Problem) -> Ints:
-    """int64[A, P]: the assignments that keep capacity and rules, all of which hold before."""
-    at = every(problem)
-    keeps = (used(problem, at) <= problem.capacity[:, 0]).all(axis=1)
-    for rule in problem.rules:
-        keeps &= _keeps(rule, problem, at)
-    return at[keeps]
-
-
-def _keeps(rule: Rule, problem: Problem, at: Ints) -> Bools:
-    moved = (at != problem.assignment) & (problem.assignment >= 0)
-    keeps: Bools = np.ones(len(at), bool)
-    groups = range(int(rule.group.max()) + 1)
-    if isinstance(rule, MoveLimit):
-        for group in groups:
-            keeps &= (moved & (rule.group == group)).sum(axis=1) <= rule.limit[group]
-        return keeps
-    domain = np.append(rule.domain, -1)[at]
-    for group in groups:
-        counts = np.stack([((domain == each) & (rule.group == group)).sum(axis=1) for each in range(2)], axis=1)
-        if isinstance(rule, AtMost):
-            keeps &= (counts <= rule.limit[group]).all(axis=1)
-        elif isinstance(rule, MaxSkew):
-            keeps &= counts.max(axis=1) - counts.min(axis=1) <= rule.skew[group]
-    return keeps
-
-
-def cost(problem: Problem, at: Ints) -> Ints:
-    """int64[A]."""
-    moved = (at != problem.assignment) & (problem.assignment >= 0)
-    return np.asarray((problem.cost * moved).sum(axis=1))
 
 
 def crowded(seed: int, *, sizes: list[int], pending: int = 0, movable: int = 5, few: bool = False) -> Problem:
@@ -116,21 +66,8 @@ def crowded(seed: int, *, sizes: list[int], pending: int = 0, movable: int = 5, 
 
 
 def _balance(seed: int) -> tuple[Problem, Objective, Any]:
-    problem = crowded(seed, sizes=[2, 3, 4, 5, 6])
-    ceiling = np.full((_NODES, 1), 7)
-    was_over = problem.usage(problem.assignment)[:, 0] > 7
-    at = feasible(problem)
-    over = used(problem, at) > 7
-    came = np.stack(
-        [
-            ((at == node) & (problem.assignment != node) & (problem.assignment >= 0)).any(axis=1)
-            for node in range(_NODES)
-        ],
-        axis=1,
-    )
-    at = at[~(over & (~was_over | came)).any(axis=1)]
-    value = min(zip((used(problem, at) > 7).sum(axis=1).tolist(), cost(problem, at).tolist(), strict=True))
-    return problem, BalanceUtilization(ceiling), value
+    problem, ceiling = crowded(seed, sizes=[2, 3, 4, 5, 6]), np.full((_NODES, 1), 7)
+    return problem, BalanceUtilization(ceiling), best_balance(problem, ceiling)
 
 
 def _consolidate(seed: int) -> tuple[Problem, Objective, Any]:
@@ -157,7 +94,7 @@ def _make_room(seed: int) -> tuple[Problem, Objective, Any]:
 def _reduce_cost(seed: int) -> tuple[Problem, Objective, Any]:
     problem, rate = crowded(seed, sizes=[1, 2, 3]), np.array([[1.0], [2.0], [4.0], [7.0]])
     at = feasible(problem)
-    price = (used(problem, at) * rate[:, 0]).sum(axis=1).astype(int)
+    price = (used(problem, at) * rate).sum(axis=(1, 2)).astype(int)
     return problem, ReduceCost(rate), min(zip(price.tolist(), cost(problem, at).tolist(), strict=True))
 
 

@@ -57,8 +57,8 @@ def smallest_cover(excess: Floats, need: Floats, cost: Ints) -> Cover | None:
     chosen, bound = _search(excess, need[order], cost[order].astype(np.float64), _total(cost, best))
     if chosen is not None:
         best = order[chosen]
-    best = _smaller(excess, need, cost, best)
-    return Cover(tuple(sorted(best.tolist())), _total(cost, best), min(bound, _total(cost, best)))
+    best = _needed(excess, need, cost, _smaller(excess, need, cost, best))
+    return Cover(tuple(sorted(best.tolist())), _total(cost, best), bound)
 
 
 def _total(cost: Ints, chosen: Ints) -> int:
@@ -66,9 +66,13 @@ def _total(cost: Ints, chosen: Ints) -> int:
 
 
 def _greedy(excess: Floats, need: Floats, cost: Ints, order: Ints) -> Ints:
-    """Pods in the given order until they cover, less those that turned out not to be needed."""
+    """Pods in the given order until they cover."""
     enough = int(np.argmax((np.cumsum(need[order], axis=0) >= excess).all(axis=1)))
-    chosen = order[: enough + 1]
+    return _needed(excess, need, cost, order[: enough + 1])
+
+
+def _needed(excess: Floats, need: Floats, cost: Ints, chosen: Ints) -> Ints:
+    """The pods of a cover without those that it covers without, the dearest of these first."""
     for pod in sorted(chosen.tolist(), key=lambda pod: (-int(cost[pod]), float(need[pod].sum()))):
         without = chosen[chosen != pod]
         if (need[without].sum(axis=0) >= excess).all():
@@ -85,17 +89,18 @@ def _search(excess: Floats, need: Floats, cost: Floats, best_cost: int) -> tuple
     rate = np.maximum.accumulate((need / np.maximum(cost, 1e-9)[:, None])[::-1], axis=0)[::-1]
     for pod in range(size):
         labels = _promising(labels, excess, left[pod], rate[pod], best_cost)
-        if not len(labels.spent) or len(labels.spent) > _MAX_LABELS:
+        if not len(labels.spent):
             break
+        if len(labels.spent) > _MAX_LABELS:
+            return best, int(labels.spent.min())
         more = _Labels(np.minimum(labels.covered + need[pod], excess), labels.spent + cost[pod], labels.chosen.copy())
         more.chosen[:, pod] = True
         done = np.asarray((more.covered >= excess).all(axis=1))
-        for winner in np.flatnonzero(done & (more.spent < best_cost)):
-            if more.spent[winner] < best_cost:
-                best, best_cost = more.chosen[winner], int(more.spent[winner])
+        cheapest = int(np.argmin(np.where(done, more.spent, np.inf)))
+        if done[cheapest] and more.spent[cheapest] < best_cost:
+            best, best_cost = more.chosen[cheapest], int(more.spent[cheapest])
         labels = _undominated(labels.join(more.keep(~done)))
-    open_bound = int(labels.spent.min()) if len(labels.spent) > _MAX_LABELS else best_cost
-    return best, min(open_bound, best_cost)
+    return best, best_cost
 
 
 def _promising(labels: _Labels, excess: Floats, left: Floats, rate: Floats, best_cost: int) -> _Labels:

@@ -135,15 +135,24 @@ class BalanceUtilizationGoal(PreparedObjective):
         """Minimises nodes over, then cost, then how much is moved."""
         for node in neighbourhood.nodes.tolist():
             over = None
+            if self._stays_over(placement, neighbourhood, node):
+                self._let_none_come(model, neighbourhood, node, 1)
+                continue
             if self.ceilings.was_hot[node]:
                 over = model.new_bool()
-                model.minimise([int(self._over_weight) * (2 * _VOLUME_STEPS * len(neighbourhood.pods) + 1)], [over])
+                model.minimise([int(self._over_weight) * _steps(neighbourhood)], [over])
             for resource in range(self.problem.num_resources):
                 model.limit_load(node, resource, float(self.ceilings.ceiling[resource, node]), unless=over)
             if over is not None:
                 self._add_cover(model, neighbourhood, node, over)
                 self._let_none_come(model, neighbourhood, node, over)
         self._add_moves(model, neighbourhood)
+
+    def _stays_over(self, placement: Arrangement, neighbourhood: Neighbourhood, node: int) -> bool:
+        """Whether the node is over its ceiling even where all pods of the neighbourhood leave it."""
+        pods = neighbourhood.pods[placement.at[neighbourhood.pods] == node]
+        left = placement.usage[:, node] - placement.need[:, pods].sum(axis=1)
+        return bool((left > self.ceilings.ceiling[:, node]).any())
 
     def _add_cover(self, model: Model, neighbourhood: Neighbourhood, node: int, over: Term) -> None:
         """A hot node costs its cover: implied by its ceiling, but in fractions of pods only until it is said."""
@@ -162,8 +171,12 @@ class BalanceUtilizationGoal(PreparedObjective):
 
     def _add_moves(self, model: Model, neighbourhood: Neighbourhood) -> None:
         pods = neighbourhood.pods[self.problem.assignment[neighbourhood.pods] != PENDING]
-        steps = 2 * _VOLUME_STEPS * len(neighbourhood.pods) + 1
         volume = (self.problem.need[pods] * self.ceilings.scale.T[self.problem.assignment[pods]]).sum(axis=1)
         most = max(float(volume.max(initial=0.0)), 1e-12)
-        costs = self.problem.cost[pods] * steps + np.ceil(_VOLUME_STEPS * volume / most).astype(np.int64)
-        model.charge_moves(costs, pods)
+        volumes = np.ceil(_VOLUME_STEPS * volume / most).astype(np.int64)
+        model.charge_moves(self.problem.cost[pods] * _steps(neighbourhood) + volumes, pods)
+
+
+def _steps(neighbourhood: Neighbourhood) -> int:
+    """What one more eviction counts, which is more than the volume of all."""
+    return 2 * _VOLUME_STEPS * len(neighbourhood.pods) + 1
