@@ -185,8 +185,6 @@ def _state_max_skew(model: NodeModel, placement: Arrangement, rule: MaxSkew) -> 
 def _state_min_domains(model: NodeModel, placement: Arrangement, rule: MinDomains) -> None:
     domains = _Domains(model, placement, rule)
     for group in domains.groups():
-        if rule.minimum[group] <= 1:
-            continue
         fixed, covers, now = 0, [], 0
         for domain in domains.domains_of(group):
             is_fixed = domains.others(group, domain) > 0

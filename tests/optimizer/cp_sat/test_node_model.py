@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any, cast
 
@@ -10,9 +11,11 @@ import pytest
 
 from descheduler.optimizer import MaxSkew, Parts, Problem, make_problem
 from descheduler.optimizer.arrangement import Arrangement
+from descheduler.optimizer.arrays import Ints
 from descheduler.optimizer.cp_sat.node_model import NodeModel
 from descheduler.optimizer.cp_sat.solve import Solved, solve_neighbourhood
 from descheduler.optimizer.objective import Model, Neighbourhood, PreparedObjective
+from tests.optimizer.cp_sat.ways import ways
 
 
 class Statement:
@@ -245,6 +248,65 @@ def test_over_parts_a_pod_leaves_its_machine_or_goes_home() -> None:
     model = NodeModel(placement, Neighbourhood(np.arange(4), np.arange(2)))
 
     assert model.options == {0: [0, 2, 3], 1: [0, 1, 2]}
+
+
+def random_piece(rng: np.random.Generator) -> tuple[Problem, Ints]:
+    """Five pods on four nodes, or on three machines of which two share parts, and where they are after some moves.
+
+    Nodes may hold too much before and after these, and pods may be where their class is not allowed.
+    """
+    need, before = rng.integers(0, 4, (5, 2)) * [1, 2], rng.choice([-1, 0, 1, 2, 3], 5)
+    room = rng.integers(2, 9, (4, 2))
+    shared = Parts(room, np.array([[0, -1], [1, -1], [1, 2], [3, -1]]), np.array([0, 1, 1, 2]))
+    problem = make_problem(
+        need,
+        shared if rng.random() < 0.5 else room,
+        before,
+        pod_class=rng.integers(0, 2, 5),
+        allowed=[[True] * 4, rng.random(4) < 0.6],
+        both_ends=rng.random(2) < 0.5,
+    )
+    return problem, np.where(rng.random(5) < 0.4, rng.integers(0, 4, 5), before)
+
+
+def held(problem: Problem, at: Ints, *, both_ends: bool) -> Ints:
+    """int64[C, R]: what pods take of parts at `at`; at both ends, what those take that had a node, there and here."""
+    total = np.zeros_like(problem.part_capacity)
+    for pod, (here, home) in enumerate(zip(at.tolist(), problem.assignment.tolist(), strict=True)):
+        nodes = [] if both_ends and home < 0 else [here, home] if both_ends else [here]
+        for part in {part for node in nodes for part in problem.parts_at(node)}:
+            total[part] += problem.need[pod]
+    return total
+
+
+def may_be(problem: Problem, now: Ints, pod: int) -> list[int]:
+    """The nodes that a pod may be on by its class and its machine: here and at home it may always be."""
+    home, here = int(problem.assignment[pod]), int(now[pod])
+    open_nodes = np.flatnonzero(problem.allowed[problem.pod_class[pod]]).tolist()
+    if problem.parts is not None and home >= 0:
+        machine = problem.parts.machine
+        open_nodes = [node for node in open_nodes if machine[node] != machine[home]]
+    return sorted({here, home, *open_nodes})
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_a_piece_is_placed_in_all_ways_for_which_there_is_room(seed: int) -> None:
+    """What is overdrawn now may stay so, at both ends too where that is held."""
+    rng = np.random.default_rng(seed)
+    problem, now = random_piece(rng)
+    pods = np.sort(rng.choice(5, 3, replace=False))
+
+    found = ways(NodeModel(Arrangement(problem, now), Neighbourhood(np.arange(4), pods)), now)
+
+    most = np.maximum(problem.part_capacity, held(problem, now, both_ends=False))
+    most_held = np.where(problem.both_ends, np.maximum(most, held(problem, now, both_ends=True)), 10**6)
+    every = itertools.product(*(may_be(problem, now, pod) if pod in pods else [now[pod]] for pod in range(5)))
+    assert found == {
+        after
+        for after in every
+        if (held(problem, np.array(after), both_ends=False) <= most).all()
+        and (held(problem, np.array(after), both_ends=True) <= most_held).all()
+    }
 
 
 def spread(*, free: Any = None, holds_first: bool = False) -> MaxSkew:
