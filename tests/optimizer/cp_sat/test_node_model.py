@@ -78,6 +78,13 @@ def test_slots_are_those_that_are_free_once_pods_have_left(need: int, moved: int
     assert at.count(1) == moved
 
 
+@pytest.mark.parametrize(("pods", "at"), [((5, 4), [1, 0]), ((5, 5), [0, 0])])
+def test_a_full_node_has_slots_once_a_pod_has_left_and_one_that_was_too_full_none(
+    pods: tuple[int, int], at: list[int]
+) -> None:
+    assert found(two_nodes(*pods), wanting(lambda model: model.free_slots(0, [5])))[1] == at
+
+
 def test_slots_are_the_least_of_all_resources_and_none_where_one_is_overdrawn() -> None:
     """The second resource has room for one slot as it is, and for two without pod 1."""
     problem = make_problem([[1, 1], [0, 2]], [[9, 5], [20, 20]], [0, 0])
