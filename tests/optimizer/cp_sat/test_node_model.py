@@ -118,20 +118,27 @@ def test_room_is_there_where_each_of_the_parts_has_it() -> None:
     assert found(problem, wanting(lambda model: model.has_room([0, 1], [8])))[1] == [2, 2]
 
 
-@pytest.mark.parametrize(("used", "at"), [(True, [0, 0]), (False, [0, 0])])
-def test_what_is_free_counts_unless_it_is_used(used: bool, at: list[int]) -> None:
-    """Where it counts the node is as full as it can be: what has left comes back."""
-    problem = two_nodes(3, 2)
-    placement = Arrangement(problem)
-    for pod in (0, 1):
-        placement.move(pod, 1)
+@pytest.mark.parametrize(("price", "at"), [(0, [1, 1]), (41, [1, 1]), (43, [0, 0])])
+def test_what_is_free_counts_unless_it_is_used(price: int, at: list[int]) -> None:
+    """Of 9 units that cost 10 each, pods of 3 and 2 take 5 where they move. To use the node costs its price instead."""
 
     def state(model: NodeModel) -> None:
         is_used = model.new_bool()
-        model.minimise([0 if used else 100], [is_used])
-        model.minimise([10], [model.free_unless(0, 0, is_used)])
+        model.minimise([price, 10], [is_used, model.free_unless(0, 0, is_used)])
 
-    assert found(problem, state, placement=placement)[1] == at
+    assert found(make_problem([[3], [2]], [[9], [20]], [1, 1]), state)[1] == at
+
+
+@pytest.mark.parametrize(("need", "num_moved"), [(3, 1), (5, 1), (8, 2), (9, 0)])
+def test_pods_outside_of_the_piece_take_of_what_is_free(need: int, num_moved: int) -> None:
+    """The pod of 1 stays, so that 8 of 9 are free at most."""
+    slots, room = (
+        found(two_nodes(3, 2, 1), wanting(term), pods=[0, 1])[1].count(1)
+        for term in (lambda model: model.free_slots(0, [need]), lambda model: model.has_room([0], [need]))
+    )
+
+    assert slots == num_moved
+    assert room == (0 if need == 3 else num_moved)
 
 
 def test_a_node_without_pods_is_as_free_as_it_is_large() -> None:
@@ -245,6 +252,16 @@ def test_a_pod_may_be_where_it_is_allowed_and_fits_without_the_others_or_stay() 
     assert model.is_at(0, 2) is not None
 
 
+@pytest.mark.parametrize(("room", "nodes"), [(6, [0, 1, 2]), (5, [0, 2])])
+def test_a_pod_may_be_where_it_fits_beside_those_that_are_not_of_the_piece(room: int, nodes: list[int]) -> None:
+    """Pod 1 takes 4 of node 1 whatever the piece does, and pod 2, which is of the piece, all of node 2."""
+    problem = make_problem([[2], [4], [5]], [[9], [room], [5]], [0, 1, 2])
+
+    model = NodeModel(Arrangement(problem), Neighbourhood(np.arange(3), np.array([0, 2])))
+
+    assert model.options[0] == nodes
+
+
 def test_over_parts_a_pod_leaves_its_machine_or_goes_home() -> None:
     """Nodes 0 and 1 are of machine 0; pod 0 has moved to machine 1."""
     parts = Parts(np.full((4, 1), 9), np.arange(4)[:, None], np.array([0, 0, 1, 1]))
@@ -262,7 +279,7 @@ def random_piece(rng: np.random.Generator) -> tuple[Problem, Ints]:
 
     Nodes may hold too much before and after these, and pods may be where their class is not allowed.
     """
-    need, before = rng.integers(0, 4, (5, 2)) * [1, 2], rng.choice([-1, 0, 1, 2, 3], 5)
+    need, before = rng.integers(0, 4, (5, 2)) * [1, 2], rng.choice([-1, -1, 0, 1, 2, 3], 5)
     room = rng.integers(2, 9, (4, 2))
     shared = Parts(room, np.array([[0, -1], [1, -1], [1, 2], [3, -1]]), np.array([0, 1, 1, 2]))
     problem = make_problem(
@@ -271,9 +288,11 @@ def random_piece(rng: np.random.Generator) -> tuple[Problem, Ints]:
         before,
         pod_class=rng.integers(0, 2, 5),
         allowed=[[True] * 4, rng.random(4) < 0.6],
-        both_ends=rng.random(2) < 0.5,
+        both_ends=rng.random(2) < 0.6,
     )
-    return problem, np.where(rng.random(5) < 0.4, rng.integers(0, 4, 5), before)
+    nodes = rng.integers(0, 4, 5)
+    leaves = [problem.leaves_machine(pod, nodes[[pod]])[0] for pod in range(5)]
+    return problem, np.where(leaves & (rng.random(5) < 0.5), nodes, before)
 
 
 def held(problem: Problem, at: Ints, *, both_ends: bool) -> Ints:
@@ -296,7 +315,7 @@ def may_be(problem: Problem, now: Ints, pod: int) -> list[int]:
     return sorted({here, home, *open_nodes})
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(60))
 def test_a_piece_is_placed_in_all_ways_for_which_there_is_room(seed: int) -> None:
     """What is overdrawn now may stay so, at both ends too where that is held."""
     rng = np.random.default_rng(seed)
