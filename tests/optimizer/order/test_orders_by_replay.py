@@ -57,12 +57,9 @@ def may_wait(rule: Rule, wave: Sequence[Reassignment], move: Reassignment) -> bo
     """
     if not isinstance(rule, AtMost):
         return bool(wave) and not (isinstance(rule, MaxSkew) and rule.free is None)
-    domain = [*rule.domain.tolist(), -1]
-    return any(
-        rule.group[other.pod] == rule.group[move.pod]
-        and domain[other.source] == domain[move.target] != domain[other.target]
-        for other in wave
-    )
+    group, domain = int(rule.group[move.pod]), [*rule.domain.tolist(), -1]
+    others = [other for other in wave if rule.group[other.pod] == group >= 0]
+    return any(domain[other.source] == domain[move.target] >= 0 for other in others)
 
 
 @pytest.mark.parametrize("seed", range(10))
