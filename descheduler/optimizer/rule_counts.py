@@ -158,10 +158,10 @@ class SkewCounts:
 
 
 class DomainCounts:
-    """Groups that need one domain or none are not counted."""
+    """Groups that need no domain are not counted."""
 
     def __init__(self, rule: MinDomains, assignment: Ints) -> None:
-        self.group, kept = _binding(rule.group, rule.minimum > 1)
+        self.group, kept = _binding(rule.group, rule.minimum > 0)
         self.domain = _domain_of(rule)
         self.counts = _count(self.group, self.domain, assignment, len(kept))
         self.covered = (self.counts[:, :-1] > 0).sum(axis=1)

@@ -61,6 +61,8 @@ def test_pods_of_no_group_and_of_other_groups_do_not_count() -> None:
         pytest.param(2, [0, 2, -1], 0, (), "1", id="the only one of its zone"),
         pytest.param(2, [0, 0, 2], 0, (), "123", id="another one stays there"),
         pytest.param(1, [0, 2, -1], 0, (), "123", id="one zone is enough"),
+        pytest.param(1, [0, 0, -1], 0, ((1, 3),), "12", id="in one zone, but not in none"),
+        pytest.param(0, [0, -1, -1], 0, (), "123", id="none is enough"),
         pytest.param(2, [0, 0, -1], 0, (), "123", id="fewer than there have to be"),
         pytest.param(2, [0, 3, -1], 0, (), "12", id="in the only zone, to another one"),
         pytest.param(2, [0, 2, -1], 2, (), "0123", id="one that is pending"),

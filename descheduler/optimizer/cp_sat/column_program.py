@@ -132,6 +132,5 @@ class ColumnProgram:
         solver.parameters.linearization_level = 2
         solver.parameters.absolute_gap_limit = 0.99 * self._scale
         solver.parameters.max_deterministic_time = work
-        if seconds < float("inf"):
-            solver.parameters.max_time_in_seconds = max(seconds, 0.01)
+        solver.parameters.max_time_in_seconds = max(seconds, 0.01)
         return solver

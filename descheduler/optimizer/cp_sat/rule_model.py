@@ -185,8 +185,6 @@ def _state_max_skew(model: NodeModel, placement: Arrangement, rule: MaxSkew) -> 
 def _state_min_domains(model: NodeModel, placement: Arrangement, rule: MinDomains) -> None:
     domains = _Domains(model, placement, rule)
     for group in domains.groups():
-        if rule.minimum[group] <= 1:
-            continue
         fixed, covers, now = 0, [], 0
         for domain in domains.domains_of(group):
             is_fixed = domains.others(group, domain) > 0
@@ -194,9 +192,7 @@ def _state_min_domains(model: NodeModel, placement: Arrangement, rule: MinDomain
             now += is_fixed or domains.own_now(group, domain) > 0
             if not is_fixed:
                 covers.append(_is_present(model, domains.variables[group, domain]))
-        missing = min(int(rule.minimum[group]), now) - fixed
-        if missing > 0:
-            model.model.add(sum(covers) >= missing)
+        model.model.add(sum(covers) >= min(int(rule.minimum[group]), now) - fixed)
 
 
 def _is_present(model: NodeModel, variables: list[cp_model.IntVar]) -> cp_model.IntVar:

@@ -59,8 +59,7 @@ def solve_neighbourhood(
     solver.parameters.catch_sigint_signal = False
     solver.parameters.random_seed = seed
     solver.parameters.max_deterministic_time = work_limit
-    if seconds_limit < float("inf"):
-        solver.parameters.max_time_in_seconds = max(seconds_limit, 0.01)
+    solver.parameters.max_time_in_seconds = max(seconds_limit, 0.01)
     status = solver.solve(model.finish_for_cost() if for_cost else model.finish())
     work = solver.response_proto.deterministic_time
     if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):

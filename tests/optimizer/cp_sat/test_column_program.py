@@ -67,3 +67,31 @@ def test_a_column_that_is_newer_than_the_fractions_may_be_taken_too() -> None:
     whole = program.solve_whole(relaxed, 2, seconds=_FOREVER, work=1.0, seed=0)
 
     assert (whole.values * [2, 1]).sum() == 3
+
+
+@pytest.mark.parametrize(("most", "values"), [(1, [1, 0, 0]), (2, [1, 0, 1]), (3, [1, 0, 1])])
+def test_beside_the_columns_of_the_fractions_those_are_taken_that_lose_least(most: int, values: list[int]) -> None:
+    """The first column takes 2 of 3 for 10, so that the last unit is worth 5; the others gain 1 and 4 by it."""
+    program = ColumnProgram(np.array([3]), scale=1)
+    for gain, times in ((10, 2), (1, 1), (4, 1)):
+        program.add(gain, 5, {0: times})
+    relaxed = program.relax(_FOREVER)
+    assert relaxed is not None
+
+    whole = program.solve_whole(relaxed, most, seconds=_FOREVER, work=1.0, seed=0)
+
+    assert whole.values.tolist() == values
+
+
+def test_a_solution_in_whole_numbers_ends_where_nothing_is_better_by_the_scale() -> None:
+    """The row has room for one column or the other, of which the one gains a little more than the other."""
+    program = ColumnProgram(np.array([1]), scale=10)
+    for gain in (20, 11):
+        program.add(gain, 1, {0: 1})
+    relaxed = program.relax(_FOREVER)
+    assert relaxed is not None
+
+    whole = program.solve_whole(relaxed, 2, seconds=_FOREVER, work=1.0, seed=0)
+
+    assert (relaxed.prices.tolist(), whole.values.tolist()) == ([2.0], [1, 0])
+    assert relaxed.work >= 0.0

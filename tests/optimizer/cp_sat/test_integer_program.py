@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from descheduler.optimizer.cp_sat.integer_program import IntegerProgram
 
 
@@ -26,3 +28,23 @@ def test_choices_are_given_up_that_a_later_limit_forbids() -> None:
     program.limit({number: 1}, 3)
 
     assert (program.most_gained({number: 1}), program.taken) == (3, (3,))
+
+
+def test_choices_that_a_later_limit_just_allows_are_kept_where_others_gain_as_much() -> None:
+    program = IntegerProgram(work=1.0)
+    number = program.choose(5)
+    assert program.most_gained({number: 1}) == 5
+
+    program.limit({number: 1}, 5)
+
+    assert (program.most_gained({number: 0}), program.taken) == (0, (5,))
+
+
+@pytest.mark.parametrize(("most", "gained"), [(0, 5), (-1, None)])
+def test_a_limit_of_what_no_choice_takes_leaves_all_or_nothing(most: int, gained: int | None) -> None:
+    program = IntegerProgram(work=1.0)
+    number = program.choose(5)
+
+    program.limit({number: 0}, most)
+
+    assert program.most_gained({number: 1}) == gained

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any, cast
 
@@ -10,9 +11,11 @@ import pytest
 
 from descheduler.optimizer import MaxSkew, Parts, Problem, make_problem
 from descheduler.optimizer.arrangement import Arrangement
+from descheduler.optimizer.arrays import Ints
 from descheduler.optimizer.cp_sat.node_model import NodeModel
 from descheduler.optimizer.cp_sat.solve import Solved, solve_neighbourhood
 from descheduler.optimizer.objective import Model, Neighbourhood, PreparedObjective
+from tests.optimizer.cp_sat.ways import ways
 
 
 class Statement:
@@ -75,6 +78,13 @@ def test_slots_are_those_that_are_free_once_pods_have_left(need: int, moved: int
     assert at.count(1) == moved
 
 
+@pytest.mark.parametrize(("pods", "at"), [((5, 4), [1, 0]), ((5, 5), [0, 0])])
+def test_a_full_node_has_slots_once_a_pod_has_left_and_one_that_was_too_full_none(
+    pods: tuple[int, int], at: list[int]
+) -> None:
+    assert found(two_nodes(*pods), wanting(lambda model: model.free_slots(0, [5])))[1] == at
+
+
 def test_slots_are_the_least_of_all_resources_and_none_where_one_is_overdrawn() -> None:
     """The second resource has room for one slot as it is, and for two without pod 1."""
     problem = make_problem([[1, 1], [0, 2]], [[9, 5], [20, 20]], [0, 0])
@@ -108,20 +118,27 @@ def test_room_is_there_where_each_of_the_parts_has_it() -> None:
     assert found(problem, wanting(lambda model: model.has_room([0, 1], [8])))[1] == [2, 2]
 
 
-@pytest.mark.parametrize(("used", "at"), [(True, [0, 0]), (False, [0, 0])])
-def test_what_is_free_counts_unless_it_is_used(used: bool, at: list[int]) -> None:
-    """Where it counts the node is as full as it can be: what has left comes back."""
-    problem = two_nodes(3, 2)
-    placement = Arrangement(problem)
-    for pod in (0, 1):
-        placement.move(pod, 1)
+@pytest.mark.parametrize(("price", "at"), [(0, [1, 1]), (41, [1, 1]), (43, [0, 0])])
+def test_what_is_free_counts_unless_it_is_used(price: int, at: list[int]) -> None:
+    """Of 9 units that cost 10 each, pods of 3 and 2 take 5 where they move. To use the node costs its price instead."""
 
     def state(model: NodeModel) -> None:
         is_used = model.new_bool()
-        model.minimise([0 if used else 100], [is_used])
-        model.minimise([10], [model.free_unless(0, 0, is_used)])
+        model.minimise([price, 10], [is_used, model.free_unless(0, 0, is_used)])
 
-    assert found(problem, state, placement=placement)[1] == at
+    assert found(make_problem([[3], [2]], [[9], [20]], [1, 1]), state)[1] == at
+
+
+@pytest.mark.parametrize(("need", "num_moved"), [(3, 1), (5, 1), (8, 2), (9, 0)])
+def test_pods_outside_of_the_piece_take_of_what_is_free(need: int, num_moved: int) -> None:
+    """The pod of 1 stays, so that 8 of 9 are free at most."""
+    slots, room = (
+        found(two_nodes(3, 2, 1), wanting(term), pods=[0, 1])[1].count(1)
+        for term in (lambda model: model.free_slots(0, [need]), lambda model: model.has_room([0], [need]))
+    )
+
+    assert slots == num_moved
+    assert room == (0 if need == 3 else num_moved)
 
 
 def test_a_node_without_pods_is_as_free_as_it_is_large() -> None:
@@ -235,6 +252,16 @@ def test_a_pod_may_be_where_it_is_allowed_and_fits_without_the_others_or_stay() 
     assert model.is_at(0, 2) is not None
 
 
+@pytest.mark.parametrize(("room", "nodes"), [(6, [0, 1, 2]), (5, [0, 2])])
+def test_a_pod_may_be_where_it_fits_beside_those_that_are_not_of_the_piece(room: int, nodes: list[int]) -> None:
+    """Pod 1 takes 4 of node 1 whatever the piece does, and pod 2, which is of the piece, all of node 2."""
+    problem = make_problem([[2], [4], [5]], [[9], [room], [5]], [0, 1, 2])
+
+    model = NodeModel(Arrangement(problem), Neighbourhood(np.arange(3), np.array([0, 2])))
+
+    assert model.options[0] == nodes
+
+
 def test_over_parts_a_pod_leaves_its_machine_or_goes_home() -> None:
     """Nodes 0 and 1 are of machine 0; pod 0 has moved to machine 1."""
     parts = Parts(np.full((4, 1), 9), np.arange(4)[:, None], np.array([0, 0, 1, 1]))
@@ -245,6 +272,67 @@ def test_over_parts_a_pod_leaves_its_machine_or_goes_home() -> None:
     model = NodeModel(placement, Neighbourhood(np.arange(4), np.arange(2)))
 
     assert model.options == {0: [0, 2, 3], 1: [0, 1, 2]}
+
+
+def random_piece(rng: np.random.Generator) -> tuple[Problem, Ints]:
+    """Five pods on four nodes, or on three machines of which two share parts, and where they are after some moves.
+
+    Nodes may hold too much before and after these, and pods may be where their class is not allowed.
+    """
+    need, before = rng.integers(0, 4, (5, 2)) * [1, 2], rng.choice([-1, -1, 0, 1, 2, 3], 5)
+    room = rng.integers(2, 9, (4, 2))
+    shared = Parts(room, np.array([[0, -1], [1, -1], [1, 2], [3, -1]]), np.array([0, 1, 1, 2]))
+    problem = make_problem(
+        need,
+        shared if rng.random() < 0.5 else room,
+        before,
+        pod_class=rng.integers(0, 2, 5),
+        allowed=[[True] * 4, rng.random(4) < 0.6],
+        both_ends=rng.random(2) < 0.6,
+    )
+    nodes = rng.integers(0, 4, 5)
+    leaves = [problem.leaves_machine(pod, nodes[[pod]])[0] for pod in range(5)]
+    return problem, np.where(leaves & (rng.random(5) < 0.5), nodes, before)
+
+
+def held(problem: Problem, at: Ints, *, both_ends: bool) -> Ints:
+    """int64[C, R]: what pods take of parts at `at`; at both ends, what those take that had a node, there and here."""
+    total = np.zeros_like(problem.part_capacity)
+    for pod, (here, home) in enumerate(zip(at.tolist(), problem.assignment.tolist(), strict=True)):
+        nodes = [] if both_ends and home < 0 else [here, home] if both_ends else [here]
+        for part in {part for node in nodes for part in problem.parts_at(node)}:
+            total[part] += problem.need[pod]
+    return total
+
+
+def may_be(problem: Problem, now: Ints, pod: int) -> list[int]:
+    """The nodes that a pod may be on by its class and its machine: here and at home it may always be."""
+    home, here = int(problem.assignment[pod]), int(now[pod])
+    open_nodes = np.flatnonzero(problem.allowed[problem.pod_class[pod]]).tolist()
+    if problem.parts is not None and home >= 0:
+        machine = problem.parts.machine
+        open_nodes = [node for node in open_nodes if machine[node] != machine[home]]
+    return sorted({here, home, *open_nodes})
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_a_piece_is_placed_in_all_ways_for_which_there_is_room(seed: int) -> None:
+    """What is overdrawn now may stay so, at both ends too where that is held."""
+    rng = np.random.default_rng(seed)
+    problem, now = random_piece(rng)
+    pods = np.sort(rng.choice(5, 3, replace=False))
+
+    found = ways(NodeModel(Arrangement(problem, now), Neighbourhood(np.arange(4), pods)), now)
+
+    most = np.maximum(problem.part_capacity, held(problem, now, both_ends=False))
+    most_held = np.where(problem.both_ends, np.maximum(most, held(problem, now, both_ends=True)), 10**6)
+    every = itertools.product(*(may_be(problem, now, pod) if pod in pods else [now[pod]] for pod in range(5)))
+    assert found == {
+        after
+        for after in every
+        if (held(problem, np.array(after), both_ends=False) <= most).all()
+        and (held(problem, np.array(after), both_ends=True) <= most_held).all()
+    }
 
 
 def spread(*, free: Any = None, holds_first: bool = False) -> MaxSkew:

@@ -10,8 +10,13 @@ import pytest
 from descheduler.optimizer import AtMost, MaxSkew, Problem, RepairViolations, Together, make_problem
 from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.arrays import Ints
+from descheduler.optimizer.cp_sat.node_model import NodeModel
+from descheduler.optimizer.cp_sat.order_model import state_order
+from descheduler.optimizer.cp_sat.rule_model import state_rules
 from descheduler.optimizer.cp_sat.solve import solve_neighbourhood
 from descheduler.optimizer.objective import Neighbourhood, PreparedObjective, Value
+from descheduler.optimizer.rules import Rule
+from tests.optimizer.cp_sat.ways import Places, distinct_ways
 from tests.optimizer.tiny import random_problem
 
 
@@ -75,3 +80,52 @@ def test_a_pod_and_the_only_one_that_it_needs_stay() -> None:
     goal = RepairViolations(weight=np.ones(2, np.int64)).prepare(problem)
 
     assert reached_by_model(goal, problem).tolist() == [0, 0]
+
+
+def led_to(problem: Problem) -> set[Places]:
+    """Where pods can be after single moves, each pod moved once."""
+    start = tuple(problem.assignment.tolist())
+    waiting, seen = [start], {start}
+    while waiting:
+        at = np.array(waiting.pop())
+        placement = Arrangement(problem, at)
+        pods = np.flatnonzero(problem.evictable & (at == problem.assignment))
+        for row, node in np.argwhere(placement.open_moves(pods, np.arange(problem.num_nodes))).tolist():
+            at[pods[row]] = node
+            after = tuple(at.tolist())
+            at[pods[row]] = problem.assignment[pods[row]]
+            if after not in seen:
+                seen.add(after)
+                waiting.append(after)
+    return seen
+
+
+def tight_problem(kind: type[Rule] | None, rng: np.random.Generator) -> Problem:
+    """Four pods, of which one stays, on three nodes; without a rule of that kind, with room for few at a time."""
+    group, domain = rng.choice([0, 0, 0, 1, -1], 4), rng.choice([0, 0, 1, 2, -1], 3)
+    there = rng.random((2, 3)) < rng.choice([0.0, 0.8, 1.0])
+    made: dict[type[Rule], Rule] = {
+        AtMost: AtMost(group, domain, rng.integers(1, 3, 2)),
+        MaxSkew: MaxSkew(group, domain, rng.integers(1, 3, 2), there, others=rng.integers(0, 2, (2, 3))),
+        Together: Together(group, domain, rng.integers(0, 2, (2, 2))),
+    }
+    return make_problem(
+        rng.integers(1, 4, (4, 1)),
+        rng.integers(3, 7, (3, 1)) if kind is None else [[20]] * 3,
+        [*rng.choice([-1, 0, 0, 1, 1, 2], 3), int(rng.integers(3))],
+        evictable=np.arange(4) != 3,
+        rules=[] if kind is None else [made[kind]],
+    )
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("kind", [None, AtMost, MaxSkew, Together])
+def test_a_plan_leads_to_all_that_single_moves_lead_to(kind: type[Rule] | None, seed: int) -> None:
+    problem = tight_problem(kind, np.random.default_rng(seed))
+    placement = Arrangement(problem)
+    model = NodeModel(placement, Neighbourhood(np.arange(3), np.flatnonzero(problem.evictable)))
+
+    state_rules(model, placement)
+    state_order(model, placement)
+
+    assert distinct_ways(model, placement.at) == led_to(problem)

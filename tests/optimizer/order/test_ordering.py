@@ -118,3 +118,17 @@ def test_so_it_does_among_many_other_moves() -> None:
         (),
         [[1], [2], [0]],
     )
+
+
+def test_pending_pods_wait_for_many_circles_that_need_their_room() -> None:
+    """Each time pods of 3 change places by the room of 4 that a pending pod is to have, as above."""
+    circles = 30
+    problem = make_problem(
+        [[4], [3], [3]] * circles,
+        [[4], [7]] * circles,
+        [place for circle in range(circles) for place in (-1, 2 * circle, 2 * circle + 1)],
+    )
+
+    ordered = order_moves(problem, np.array([2 * circle + end for circle in range(circles) for end in (1, 1, 0)]))
+
+    assert (ordered.blocked, len(ordered.waves)) == ((), 3)

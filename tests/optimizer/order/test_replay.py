@@ -219,6 +219,20 @@ def test_pods_that_are_spread_stay_so(rule: MaxSkew, wave: Wave, fault: list[str
     assert faults(problem_with(rule, assignment=[0, 0, 2, -1]), wave) == fault
 
 
+@pytest.mark.parametrize(
+    ("rule", "wave", "fault"),
+    [
+        pytest.param(spread(holds_first=True), [(0, 0, 1)], [], id="within the zone, held first"),
+        pytest.param(spread(), [(1, 2, 0)], [UNEVEN, BROKEN(1)], id="out of its zone"),
+        pytest.param(spread(), [(0, 0, 1), (2, -1, 2)], [UNEVEN, UNEVEN_TOO], id="within the zone beside another one"),
+        pytest.param(spread(skew=2), [(0, 0, 1), (2, -1, 2)], [], id="beside another one, with room for it"),
+    ],
+)
+def test_an_emptiest_zone_counts_without_the_pods_that_leave_it(rule: MaxSkew, wave: Wave, fault: list[str]) -> None:
+    """Both zones have one."""
+    assert faults(problem_with(rule, assignment=[0, 2, -1, -1]), wave) == fault
+
+
 def test_a_pod_over_parts_counts_on_each_of_them() -> None:
     parts = Parts(np.full((3, 1), 9), np.array([[0, 1], [2, -1]]), np.array([0, 1]))
     problem = make_problem([[5], [5]], parts, [0, 1])

@@ -128,3 +128,31 @@ def test_where_no_zone_is_there_the_emptiest_counts_as_empty() -> None:
     assert state.can_start(1, 0)
     state.start(1, 0)
     assert not state.can_start(2, 0)
+
+
+def test_a_wave_counts_what_left_and_came_in_the_one_before_it() -> None:
+    """Of pods 0 and 1 in zone 0 and pod 2 in zone 1 one goes to zone 1; in the next wave two pods come to zone 0."""
+    state = state_of(spread(2), assignment=[0, 1, 2, -1, 0])
+    state.start(0, 2)
+    state.begin()
+    state.start(3, 0)
+
+    assert state.can_start(2, 0)
+
+
+def test_a_zone_that_has_too_many_pods_keeps_none_from_another_one() -> None:
+    """Zone 0 has three pods, and zone 1 gets two, which may be the number by which the zones differ."""
+    state = state_of(spread(2), assignment=[0, 0, 1, -1, 0])
+    state.start(3, 2)
+
+    assert state.can_start(0, 2)
+
+
+def test_nodes_of_no_zone_and_pods_of_no_group_have_no_limit_to_wait_for() -> None:
+    """One pod of the group a zone; pod 0 is in none, and pods 2 and 3 are of no group."""
+    state = state_of(AtMost(np.array([0, 0, -1, -1]), ZONE, np.array([1])), assignment=[3, 0, 0, 2])
+    state.start(0, 2)
+    state.start(2, 2)
+
+    assert state.can_start(1, 3)
+    assert state.can_start(3, 0)
