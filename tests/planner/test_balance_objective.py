@@ -254,9 +254,7 @@ def test_a_node_is_kept_over_its_target_by_a_replacement_that_comes_to_it() -> N
 )
 def test_it_is_said_what_became_of_the_node_of_a_pod(name: str, text: str) -> None:
     nodes = [*NODES, make_node("far", cpu="10")]
-    asked = objective_over(
-        "balanceUtilization", nodes, [*PODS, pod("far", "9", "far")], args=TARGET, processed=NODES
-    )
+    asked = objective_over("balanceUtilization", nodes, [*PODS, pod("far", "9", "far")], args=TARGET, processed=NODES)
 
     assert asked.objective.why_not(asked.pod(name)) == text
     with asked.handle.evictor.what_if():
