@@ -81,7 +81,9 @@ class StrategySelections:
         self.strategies = tuple(strategies)
         self._handle = handle
         self._nodes = nodes
-        self._known: tuple[tuple[str, ...], CandidatesByStrategy] | None = None
+        self._known: tuple[tuple[tuple[str, str], ...], CandidatesByStrategy] | None = None
+        self.arrivals: Sequence[tuple[Pod, Pod | None]] = ()
+        """What was booked when it was last asked for, with the very replacements that the strategies have seen."""
         self._verdicts: dict[PodIdentity, Verdict] = {}
 
     @property
@@ -91,8 +93,10 @@ class StrategySelections:
 
     def now(self) -> CandidatesByStrategy:
         """The selection in the cluster with everything that is booked."""
-        key = tuple(pod.uid for pod, _ in self._handle.evictor.arrivals())
+        arrivals = self._handle.evictor.arrivals()
+        key = tuple((pod.uid, "" if arrival is None else arrival.node_name) for pod, arrival in arrivals)
         if self._known is None or self._known[0] != key:
+            self.arrivals = arrivals  # once for all strategies: it makes replacements anew each time
             self._known = key, CandidatesByStrategy({name: self._proposed(name) for name in self.strategies})
         return self._known[1]
 
@@ -117,8 +121,7 @@ class StrategySelections:
 
     def _moved(self) -> StrategyHandle:
         """The handle over a snapshot in which what is booked has happened."""
-        handle = self._handle
-        arrivals = handle.evictor.arrivals()
+        handle, arrivals = self._handle, self.arrivals
         gone = {id(pod) for pod, _ in arrivals}
         came = [arrival for _, arrival in arrivals if arrival is not None]
         snapshot = handle.view.snapshot
