@@ -77,7 +77,7 @@ def objective_over(
         run.handle.node_fit,
         run.handle.now,
         evictor,
-        build_used=lambda name, given: REGISTRY[name].factory(profile.args[name], given),  # type: ignore[arg-type]
+        build_used=lambda name, given: REGISTRY[name].factory(profile.args[name], given),
     )
     planned = profile.args["MigrationPlanner"]
     assert isinstance(planned, MigrationPlannerArgs)

@@ -281,3 +281,12 @@ def test_of_many_nodes_over_their_target_the_first_three_are_named() -> None:
 
     assert [text.split()[1] for text in bare.objective.remarks({})] == ["n0", "n1", "n2"]
     assert [text.split()[1] for text in kept.objective.obstacles({}).split("; node")] == ["n0", "stays", "stays"]
+
+
+def test_no_other_pods_leave_a_node_that_is_under_its_target_as_things_are_booked() -> None:
+    asked = balance()
+    asked.objective.stated_over(asked.cluster)
+
+    with asked.handle.evictor.what_if():
+        assert asked.handle.evictor.request(asked.pod("q")).is_accepted
+        assert asked.objective.substitutes([asked.move("p", "c")], lambda number: True) == []

@@ -339,3 +339,14 @@ def test_the_shortest_of_what_was_said_is_told_of_pods_that_have_not_left() -> N
     with asked.handle.evictor.what_if():
         assert asked.handle.evictor.request(asked.pod("p")).is_accepted
         assert causes(asked, against=against)["a"] == "pod default/q cannot be evicted: a longer text"
+
+
+def test_a_node_that_a_replacement_comes_to_is_not_drained() -> None:
+    """By its labels the pod of node a goes to node b, where no pod is."""
+    nodes = [NODES[0], make_node("b", cpu="10", labels={"x": "y"}), NODES[2]]
+    asked = objective_over("drainNodes", nodes, [pod("p", node_selector={"x": "y"})], args={"nodes": ["a", "b"]})
+
+    with asked.handle.evictor.what_if():
+        assert asked.handle.evictor.request(asked.pod("p")).is_accepted
+        assert asked.objective.stated_over(asked.cluster).protected.tolist() == [False, True, True]
+        assert asked.objective.shown((1, 5)) == (1, 5)

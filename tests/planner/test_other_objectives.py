@@ -77,6 +77,21 @@ def test_moves_that_save_nothing_by_themselves_are_closed() -> None:
     assert opened["tiny"] == [False, False, False]
 
 
+def test_a_move_that_saves_a_thousandth_is_worth_it() -> None:
+    """A thousandth of the cores of node a costs 0.002, and 0.001 on node b."""
+    asked = cost([pod("least", "10m"), pod("less", "9m")], NODES)
+
+    problem = asked.objective.problem_over(asked.cluster)
+
+    allowed = problem.allowed[problem.pod_class]
+    assert allowed[[asked.cluster.number_of(asked.pod(name)) for name in ("least", "less")], 1].tolist() == [
+        True,
+        False,
+    ]
+    assert asked.objective.harm(asked.pod("least"), "b").is_accepted
+    assert not asked.objective.harm(asked.pod("less"), "b").is_accepted
+
+
 @pytest.mark.parametrize(
     ("name", "node", "text"),
     [

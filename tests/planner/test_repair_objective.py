@@ -46,7 +46,7 @@ def repair(
     return asked
 
 
-SSD = {"affinity": required_node_affinity("disk", "ssd")}
+SSD: Object = {"affinity": required_node_affinity("disk", "ssd")}
 
 
 def test_selected_pods_are_counted_as_things_are_booked() -> None:
@@ -85,7 +85,7 @@ def test_a_pod_counts_as_much_as_the_weightiest_of_its_strategies() -> None:
     assert asked.objective.figure() == 2
 
 
-STUCK = {"node_selector": {"name": "a"}}
+STUCK: Object = {"node_selector": {"name": "a"}}
 
 
 @pytest.mark.parametrize(
@@ -169,7 +169,7 @@ def test_moves_that_only_make_room_are_with_those_that_take_it_and_say_for_whom(
 def test_a_pod_leaves_in_vain_where_its_replacement_is_selected_again() -> None:
     """The node that it prefers is full, and it comes to another one that is no better."""
     nodes = [make_node("a", cpu="4"), make_node("c", cpu="4"), make_node("ssd", cpu="4", labels={"disk": "ssd"})]
-    prefers = {"affinity": preferred_node_affinity(("disk", "ssd", 1))}
+    prefers: Object = {"affinity": preferred_node_affinity(("disk", "ssd", 1))}
     pods = [pod("db", cpu="2", **prefers), pod("other"), pod("full", "ssd", "4", owners=["DaemonSet/d"])]
     asked = objective_over(
         "repairViolations", nodes, pods, args={"strategies": [AFFINITY]}, strategies={AFFINITY: PREFERRED}
@@ -187,7 +187,7 @@ def test_a_replacement_that_several_strategies_select_counts_once() -> None:
     """Both nodes that have room have a taint that the scheduler avoids."""
     nodes = [make_node(name, cpu="4", taints=["x:PreferNoSchedule"]) for name in "ac"]
     nodes.append(make_node("ssd", cpu="4", labels={"disk": "ssd"}))
-    prefers = {"affinity": preferred_node_affinity(("disk", "ssd", 1))}
+    prefers: Object = {"affinity": preferred_node_affinity(("disk", "ssd", 1))}
     pods = [pod("db", cpu="2", **prefers), pod("other"), pod("full", "ssd", "4", owners=["DaemonSet/d"])]
     used = {AFFINITY: PREFERRED, TAINTS: {"includePreferNoSchedule": True}}
     asked = objective_over("repairViolations", nodes, pods, args={"strategies": list(used)}, strategies=used)
