@@ -290,3 +290,22 @@ def test_no_other_pods_leave_a_node_that_is_under_its_target_as_things_are_booke
     with asked.handle.evictor.what_if():
         assert asked.handle.evictor.request(asked.pod("q")).is_accepted
         assert asked.objective.substitutes([asked.move("p", "c")], lambda number: True) == []
+
+
+@pytest.mark.parametrize(
+    ("against", "text"),
+    [
+        pytest.param({}, "", id="nothing"),
+        pytest.param({"b": "no"}, "pod shop/b: no", id="one"),
+        pytest.param({"b": "no", "a": "no"}, "pod shop/a and 1 more pod: no", id="two"),
+        pytest.param(
+            {"a": "yes", "d": "no", "c": "no", "b": "no"}, "pod shop/b and 2 more pods: no", id="most of them"
+        ),
+        pytest.param({"a": "x", "b": "no"}, "pod shop/b: no", id="of equally many the first text"),
+    ],
+)
+def test_what_is_said_against_most_pods_is_in_the_way(against: dict[str, str], text: str) -> None:
+    asked = balance(PODS[1:])
+
+    assert asked.objective.obstacles({("", "shop", name): said for name, said in against.items()}) == text
+    assert (asked.objective.lets_go_nowhere, asked.objective.places_nowhere) == (False, False)

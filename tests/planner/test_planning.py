@@ -255,3 +255,38 @@ def test_a_pending_pod_is_told_why_there_is_no_room_for_it(facts: Object, planne
     _, asked = asked_after({"makeRoom": {}}, nodes=NODES, pods=pods, packs=False, budgets=budgets, planner=planner)
 
     assert asked.about_pending(waits) == f"makes no room for the pod (1 pod pending → 1; {why})"
+
+
+BUDGET = make_budget("g", {"app": "g"}, disruptions_allowed=2)
+GUARDED: Object = {"labels": {"app": "g"}}
+
+
+@pytest.mark.parametrize(
+    ("number", "sentence"),
+    [
+        pytest.param(9, "0 with 2 evictions (at least 2 are needed)", id="as many as may leave"),
+        pytest.param(
+            10,
+            "1 with 0 evictions; proven best for PodDisruptionBudget default/g (2 disruptions now); the rest needs at"
+            " least 3 more evictions",
+            id="more than may leave",
+        ),
+    ],
+)
+def test_no_node_is_named_for_a_budget_where_pods_leave_it_one_by_one(number: int, sentence: str) -> None:
+    pods = [pod(f"p{place}", "1", **GUARDED) for place in range(number)]
+
+    goal = goal_of(run_objective("balanceUtilization", NODES, pods, args=TARGET, packs=False, budgets=(BUDGET,)))
+
+    assert goal.sentence == f"1 node over target → {sentence}"
+
+
+def test_a_drain_says_of_each_node_by_itself_what_a_budget_keeps() -> None:
+    """All three pods of node a would have to leave at once."""
+    nodes = [make_node("a", cpu="10", unschedulable=True), *NODES[1:]]
+    pods = [pod(f"p{place}", "1", **GUARDED) for place in range(3)]
+
+    goal = goal_of(run_objective("drainNodes", nodes, pods, args={"nodes": ["a"]}, packs=False, budgets=(BUDGET,)))
+
+    assert "counts together" not in goal.sentence
+    assert "node a cannot be drained: pod default/p2 cannot be evicted together with the other pods" in goal.sentence

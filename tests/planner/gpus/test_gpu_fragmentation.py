@@ -103,3 +103,24 @@ def test_it_is_said_what_helps_where_the_scheduler_takes_idle_gpus_first(packs: 
 
     assert hint.startswith("" if packs else "DeviceShare that scores with MostAllocated")
     assert bool(hint) is not packs
+
+
+@pytest.mark.parametrize(
+    ("nodes", "pods", "tells_apart"),
+    [
+        pytest.param(TWO, [*HALVES], True, id="a pod waits for a GPU"),
+        pytest.param([gpu_node("a", 0)], HALVES[2:], False, id="no node lists GPUs"),
+        pytest.param(TWO, HALVES[:2], False, id="none waits"),
+    ],
+)
+def test_room_is_made_on_single_gpus_where_pods_wait_for_such(
+    nodes: Sequence[Sequence[Object]], pods: Sequence[Object], tells_apart: bool
+) -> None:
+    """Over single GPUs no pod goes nowhere."""
+    found = gpu_snapshot(nodes, pods)
+    policy = verified({"objectives": [{"makeRoom": {}}]}, scheduler=_SCHEDULERS / "koord-scheduler.yaml")
+
+    asked = objective_over("makeRoom", found.nodes, found.pods, policy=policy, devices=found.devices)
+
+    assert asked.objective.tells_gpus_apart is tells_apart
+    assert asked.objective.places_nowhere is not tells_apart

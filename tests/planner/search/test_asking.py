@@ -99,6 +99,25 @@ def test_a_pod_without_a_node_leaves_where_none_is_needed(
     assert asking(asked, disposable=disposable).ask(Leaving(asked.pod("p"))).reason is reason
 
 
+def test_a_pod_without_a_node_stays_also_where_no_landing_is_verified() -> None:
+    policy = verified({"objectives": [{"balanceUtilization": BALANCE}]}, packs=False)
+    policy["profiles"][0]["plugins"]["preevictionfilter"] = {"enabled": []}
+    pods = [
+        pod("p", "6", node_selector={"name": "b"}),
+        pod("q", "4"),
+        pod("full", "10", "b"),
+        pod("lost", "1", scheduler="x"),
+    ]
+    asked = balance(pods, policy=policy)
+    ask = asking(asked)
+
+    without, unknown = (ask.ask(Leaving(asked.pod(name))) for name in ("p", "lost"))
+
+    assert without.reason is Reason.NO_LANDING
+    assert (unknown.reason, unknown.message) == (Reason.NO_LANDING, "scheduler x is not modelled")
+    assert ask.ask(Leaving(asked.pod("q"))).is_accepted
+
+
 def test_a_disposable_pod_does_no_harm_either() -> None:
     """Its replacement would bring node b over its target."""
     asked = balance([*PODS[:1], pod("q", "4", node_selector={"name": "b"}), *PODS[2:]])
