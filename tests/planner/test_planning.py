@@ -290,3 +290,21 @@ def test_a_drain_says_of_each_node_by_itself_what_a_budget_keeps() -> None:
 
     assert "counts together" not in goal.sentence
     assert "node a cannot be drained: pod default/p2 cannot be evicted together with the other pods" in goal.sentence
+
+
+@pytest.mark.parametrize(
+    ("packs", "rest"),
+    [
+        pytest.param(True, "1 with 1 eviction; no plan leaves fewer", id="the scheduler packs"),
+        pytest.param(
+            False,
+            "2 with 0 evictions (best possible: 1); no better plan was found within the limits; a scheduler that scores"
+            " with MostAllocated prefers fuller nodes (schedulerConfigFile)",
+            id="it spreads",
+        ),
+    ],
+)
+def test_it_is_said_what_helps_where_replacements_come_to_the_wrong_nodes(packs: bool, rest: str) -> None:
+    goal = goal_of(run_objective("consolidateNodes", NODES, [pod("p", "2"), pod("r", "6", "b")], packs=packs))
+
+    assert goal.sentence == f"2 nodes in use → {rest}"
