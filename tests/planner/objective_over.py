@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from descheduler.cycle.plugins import REGISTRY
 from descheduler.eviction.default_evictor.default_evictor import DefaultEvictor
 from descheduler.eviction.plugin_evictor import PluginEvictor
 from descheduler.eviction.strategy_handle import StrategyHandle
@@ -54,17 +55,30 @@ def objective_over(
     processed: Sequence[Node] | None = None,
     packs: bool = False,
     policy: Object | None = None,
+    strategies: Mapping[str, Object] | None = None,
     **others: Any,
 ) -> Asked:
-    """The objective `key` with `args` over `processed` nodes. Others are fields of the snapshot."""
+    """The objective `key` with `args` over `processed` nodes. Others are fields of the snapshot.
+
+    `strategies` are plugins with their arguments, which the objective may run.
+    """
     document = {**verified({"objectives": [{key: args or {}}]}, packs=packs), **(policy or {})}
+    used = [{"name": name, "args": stated} for name, stated in (strategies or {}).items()]
+    document["profiles"][0]["pluginConfig"] += used
     run = make_run(document, make_snapshot(nodes, pods, **others))
     profile = run.handle.policy.profiles[0]
     filters = [DefaultEvictor(profile.args["DefaultEvictor"], run.handle)]  # type: ignore[arg-type] # by the table
     evictor = PluginEvictor(
         run.evictor, profile=profile.name, plugin="MigrationPlanner", filters=filters, pre_eviction_filters=()
     )
-    handle = StrategyHandle(run.handle.policy, run.handle.view, run.handle.node_fit, run.handle.now, evictor)
+    handle = StrategyHandle(
+        run.handle.policy,
+        run.handle.view,
+        run.handle.node_fit,
+        run.handle.now,
+        evictor,
+        build_used=lambda name, given: REGISTRY[name].factory(profile.args[name], given),
+    )
     planned = profile.args["MigrationPlanner"]
     assert isinstance(planned, MigrationPlannerArgs)
     found = list(nodes if processed is None else processed)

@@ -201,3 +201,111 @@ def test_it_is_said_what_keeps_the_largest_pod_where_no_plan_moves_any() -> None
     stuck = balance([pod("bare", "9", owners=[])])
     assert stuck.objective.obstacles({}) == ""
     assert guarded.objective.obstacles({("", "shop", "web"): "no"}) == "pod shop/web: no"
+
+
+def test_a_node_at_its_target_has_no_room_and_one_above_it_keeps_its_own() -> None:
+    """Node b is at its target."""
+    asked = balance([*PODS[:3], pod("s", "7", "b")])
+
+    relaxed, whole = asked.objective.relaxed_over(asked.cluster)
+
+    assert asked.objective.problem_over(asked.cluster).capacity[:, 0].tolist() == [10_000, 7_000, 7_000]
+    assert relaxed.capacity[:, 0].tolist() == [10_000, 16_000, 16_000]
+    assert whole.ceiling[:, 0].tolist() == [7_000, 16_000, 16_000]
+
+
+@pytest.mark.parametrize(
+    ("cpu", "text"),
+    [
+        pytest.param("2", "pod default/q cannot be evicted: PodDisruptionBudget", id="as much as the node is over"),
+        pytest.param("1", "2 of 3 pods cannot be evicted (2 like pod default/bare: ", id="less than that"),
+    ],
+)
+def test_it_is_said_what_keeps_a_node_of_which_all_other_pods_have_to_leave(cpu: str, text: str) -> None:
+    """All but one of its pods are bare, and that one is under a budget which is used up."""
+    budget = make_budget("guard", {"app": "q"}, disruptions_allowed=0)
+    bare = [pod("bare", "6", owners=[]), pod("too", str(3 - int(cpu)), owners=[])]
+    asked = balance([*bare, pod("q", cpu, labels={"app": "q"})], budgets=(budget,))
+
+    found = "; ".join((*asked.objective.remarks({}), asked.objective.obstacles({})))
+
+    assert found.startswith(f"node a stays over its target: {text}")
+
+
+def test_a_node_is_kept_over_its_target_by_a_replacement_that_comes_to_it() -> None:
+    """By its labels it goes to node c, beside a small pod that could leave."""
+    asked = balance([pod("s", "8", "b", node_selector={"kubernetes.io/hostname": "c"}), pod("t", "500m", "c")])
+
+    with asked.handle.evictor.what_if():
+        assert asked.handle.evictor.request(asked.pod("s")).is_accepted
+        remarks, obstacles = asked.objective.remarks({}), asked.objective.obstacles({})
+
+    assert [text for text in remarks if "node c" in text] == []
+    assert obstacles == "node c stays over its target even if all of its pods leave"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("p", "node a stays over its target (cpu 70%): no plan found within the limits moves enough of its pods"),
+        ("s", "node b is not over its target (cpu 70%)"),
+        ("far", "node far is not one of the nodes that the policy selects"),
+    ],
+)
+def test_it_is_said_what_became_of_the_node_of_a_pod(name: str, text: str) -> None:
+    nodes = [*NODES, make_node("far", cpu="10")]
+    asked = objective_over("balanceUtilization", nodes, [*PODS, pod("far", "9", "far")], args=TARGET, processed=NODES)
+
+    assert asked.objective.why_not(asked.pod(name)) == text
+    with asked.handle.evictor.what_if():
+        assert asked.handle.evictor.request(asked.pod("q")).is_accepted
+        assert asked.objective.why_not(asked.pod("r")) == "other pods of node a bring it under its target"
+
+
+def test_targets_above_the_average_are_said_with_the_figure() -> None:
+    """Nodes are at 90, 50 and 10 %."""
+    asked = balance(PODS, {"targetThresholds": {"cpu": 30}, "useDeviationThresholds": True})
+
+    assert asked.objective.targets() == {"cpu": 80}
+    assert asked.objective.text_of(1) == "1 node over target (cpu 80%, 30 above the average of 50%)"
+
+
+def test_of_many_nodes_over_their_target_the_first_three_are_named() -> None:
+    nodes = [make_node(f"n{number}", cpu="10") for number in range(4)]
+    pods = [pod(f"bare-{number}", "9", f"n{number}", owners=[]) for number in range(4)]
+    guard = make_budget("guard", {"app": "x"}, disruptions_allowed=0)
+    guarded = [pod(f"x{number}", "9", f"n{number}", labels={"app": "x"}) for number in range(4)]
+
+    bare = objective_over("balanceUtilization", nodes, pods, args=TARGET)
+    kept = objective_over("balanceUtilization", nodes, guarded, args=TARGET, budgets=(guard,))
+
+    assert [text.split()[1] for text in bare.objective.remarks({})] == ["n0", "n1", "n2"]
+    assert [text.split()[1] for text in kept.objective.obstacles({}).split("; node")] == ["n0", "stays", "stays"]
+
+
+def test_no_other_pods_leave_a_node_that_is_under_its_target_as_things_are_booked() -> None:
+    asked = balance()
+    asked.objective.stated_over(asked.cluster)
+
+    with asked.handle.evictor.what_if():
+        assert asked.handle.evictor.request(asked.pod("q")).is_accepted
+        assert asked.objective.substitutes([asked.move("p", "c")], lambda number: True) == []
+
+
+@pytest.mark.parametrize(
+    ("against", "text"),
+    [
+        pytest.param({}, "", id="nothing"),
+        pytest.param({"b": "no"}, "pod shop/b: no", id="one"),
+        pytest.param({"b": "no", "a": "no"}, "pod shop/a and 1 more pod: no", id="two"),
+        pytest.param(
+            {"a": "yes", "d": "no", "c": "no", "b": "no"}, "pod shop/b and 2 more pods: no", id="most of them"
+        ),
+        pytest.param({"a": "x", "b": "no"}, "pod shop/b: no", id="of equally many the first text"),
+    ],
+)
+def test_what_is_said_against_most_pods_is_in_the_way(against: dict[str, str], text: str) -> None:
+    asked = balance(PODS[1:])
+
+    assert asked.objective.obstacles({("", "shop", name): said for name, said in against.items()}) == text
+    assert (asked.objective.lets_go_nowhere, asked.objective.places_nowhere) == (False, False)

@@ -9,6 +9,10 @@ import pytest
 
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import Reason
+from descheduler.optimizer.order.waves import Reassignment
+from descheduler.plan.moves import identity_of
+from descheduler.planner.problem.cluster_problem import ClusterProblem
+from descheduler.planner.problem.disposable_pods import with_nowhere
 from tests.builders import Object, make_budget, make_node, make_pod
 from tests.planner.objective_over import Asked, objective_over
 
@@ -250,3 +254,105 @@ def test_nodes_with_pods_that_cannot_be_evicted_need_no_number_of_them() -> None
     asked = consolidate(None, [pod("p", "1"), pod("bare", "1", owners=[]), pod("r", "6", "b")])
 
     assert asked.objective.needs_more_than(1) == ""
+
+
+@pytest.mark.parametrize(
+    ("packs", "args", "share"),
+    [
+        pytest.param(True, {}, 0.8, id="the scheduler packs"),
+        pytest.param(True, {"useEmptyNodes": True}, 0.0, id="onto empty nodes, too"),
+        pytest.param(False, {}, 0.0, id="the scheduler spreads"),
+        pytest.param(False, {"useEmptyNodes": True}, 0.0, id="the scheduler spreads, and empty nodes may be used"),
+    ],
+)
+def test_a_plan_counts_with_the_choice_of_a_scheduler_that_packs(packs: bool, args: Object, share: float) -> None:
+    asked = objective_over("consolidateNodes", NODES, PODS, args=args, packs=packs)
+
+    assert asked.objective.scheduled_share == share
+    asked.objective.choose_nodes()
+    assert (asked.objective.scheduled_share, asked.objective.hint) == (0.0, "")
+
+
+def test_no_node_is_one_that_receives_pods_and_costs_nothing() -> None:
+    """Pod p may go nowhere."""
+    asked = consolidate(COST)
+    known = asked.cluster
+    leaving = frozenset({identity_of(asked.pod("p"))})
+    cluster = with_nowhere(
+        ClusterProblem(known.problem, known.pods, known.nodes, known.resources, known.allocatable, frozenset(), leaving)
+    )
+
+    stated = asked.objective.stated_over(cluster)
+
+    assert stated.weight.tolist() == [1000, 2000, 3000, 4000, 0]
+    assert stated.receives.tolist() == [False, False, False, False, True]
+    assert stated.protected.tolist() == [False] * 5
+    assert asked.objective.shown((1, 5)) == (1, 5)
+    (part,) = asked.objective.parts(cluster, [Reassignment(cluster.number_of(asked.pod("p")), 0, 4)])
+    assert part.gain == 1.0
+
+
+@pytest.mark.parametrize(
+    ("leaving", "text"),
+    [
+        pytest.param("s", "d would be used instead, which costs no less", id="one node for another"),
+        pytest.param("rs", "", id="two nodes for one"),
+    ],
+)
+def test_a_node_is_used_for_others_where_that_costs_less(leaving: str, text: str) -> None:
+    """By their labels the pods of nodes b and c go to node d."""
+    to_d: Object = {"node_selector": {"name": "d"}}
+    pods = [pod("p", "2"), pod("r", "6", "b", **to_d), pod("s", "3", "c", **to_d)]
+    asked = consolidate({"useEmptyNodes": True}, pods)
+    gain = asked.objective.gain_of([asked.move(name, "d") for name in leaving])
+
+    with asked.handle.evictor.what_if():
+        for name in leaving:
+            assert asked.handle.evictor.request(asked.pod(name)).is_accepted
+        verdict = gain()
+
+    assert verdict.message == text
+
+
+def test_a_node_is_not_emptied_onto_one_that_is_emptied_too() -> None:
+    """The one pod of node c goes to node a, of which the other pods leave."""
+    asked = consolidate(None, [pod("p", "2"), pod("r", "6", "b"), pod("s", "3", "c", node_selector={"name": "a"})])
+    gain = asked.objective.gain_of([asked.move("s", "b"), asked.move("p", "b")])
+
+    with asked.handle.evictor.what_if():
+        for name in "sp":
+            assert asked.handle.evictor.request(asked.pod(name)).is_accepted
+        assert gain().message == "pending pods would be scheduled onto a after the evictions"
+
+
+def test_nodes_that_are_not_selected_may_become_as_full_as_they_can() -> None:
+    asked = objective_over(
+        "consolidateNodes",
+        NODES,
+        PODS,
+        args={"maxUtilization": {"cpu": 70}},
+        packs=True,
+        processed=[NODES[0], NODES[2]],
+    )
+
+    assert asked.objective.figure() == 2
+    assert asked.objective.harm(asked.pod("p"), "b").is_accepted
+    assert asked.objective.why_not(asked.pod("r")) == "node b is not one of the nodes that the policy selects"
+
+
+@pytest.mark.parametrize(
+    ("args", "hints"),
+    [({}, "a scheduler that scores with MostAllocated"), ({"useEmptyNodes": True}, "the plan can choose the nodes")],
+)
+def test_it_is_said_what_helps_where_the_scheduler_prefers_other_nodes(args: Object, hints: str) -> None:
+    asked = objective_over("consolidateNodes", NODES, PODS, args=args, packs=False)
+
+    assert asked.objective.hint.startswith(hints)
+    assert consolidate().objective.hint == ""
+
+
+@pytest.mark.parametrize(("resource", "is_known"), [("cpu", True), ("example.com/x", False)])
+def test_a_limit_of_what_no_node_has_is_said_to_have_no_effect(resource: str, is_known: bool) -> None:
+    text = f"maxUtilization.{resource} (80) has no effect: no node has {resource}"
+
+    assert consolidate({"maxUtilization": {resource: 80}}).objective.remarks({}) == (() if is_known else (text,))

@@ -9,6 +9,9 @@ import pytest
 
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
+from descheduler.plan.moves import identity_of
+from descheduler.planner.objective_args import DrainNodesArgs
+from descheduler.planner.objectives.draining.closed_nodes import ClosedNodes
 from tests.builders import Object, make_budget, make_node, make_pod
 from tests.planner.objective_over import Asked, objective_over
 
@@ -264,3 +267,86 @@ def test_it_is_asked_about_the_pods_that_have_not_left_yet() -> None:
         causes(asked, ask)
 
     assert sorted(about) == [["q"], ["r"]]
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (1, "1 node receives no replacement pods (n0 is to be drained)"),
+        (3, "3 nodes receive no replacement pods (n0 is to be drained, n1 is to be drained, n2 is to be drained)"),
+        (
+            5,
+            "5 nodes receive no replacement pods (n0 is to be drained, n1 is to be drained, n2 is to be drained,"
+            " 2 more)",
+        ),
+    ],
+)
+def test_of_many_nodes_that_receive_no_pods_the_first_are_named(number: int, text: str) -> None:
+    nodes = [make_node(f"n{place}") for place in range(number)]
+    asked = objective_over("drainNodes", nodes, [], args={"nodes": [node.name for node in nodes]})
+    drains = (DrainNodesArgs(tuple(node.name for node in nodes)),)
+
+    closed = ClosedNodes(drains, asked.handle, nodes)
+
+    assert closed.text == text
+    assert closed.harm("n0").message == "the replacement pod would be scheduled onto n0, which is to be drained"
+    assert ClosedNodes((), asked.handle, nodes).text == ""
+
+
+def test_nodes_without_pods_that_keep_them_in_use_are_not_said_to_be_left_out() -> None:
+    """Neither is processed: node b is to be drained and has a pod, and node c is not."""
+    pods = [pod("r", "b"), pod("agent", "a", owners=["DaemonSet/agent"]), pod("s", "c")]
+    asked = drain(None, pods, processed=[NODES[3]])
+
+    assert asked.objective.remarks({}) == (
+        "node b cannot be drained: it is not one of the nodes that the policy selects",
+    )
+    assert asked.objective.nothing_to_do() == "; ".join(asked.objective.remarks({}))
+    assert asked.objective.why_not(asked.pod("r")) == "node b is not to be drained"
+
+
+@pytest.mark.parametrize(
+    ("facts", "is_left"),
+    [
+        pytest.param({}, True, id="it can leave"),
+        pytest.param({"cpu": "9"}, True, id="no other node has room yet"),
+        pytest.param({"owners": []}, False, id="it is bare"),
+        pytest.param({"labels": {"app": "guarded"}}, False, id="its budget is used up"),
+    ],
+)
+def test_a_node_is_left_over_where_a_lack_of_room_alone_keeps_its_pods(facts: Any, is_left: bool) -> None:
+    guard = make_budget("guard", {"app": "guarded"}, disruptions_allowed=0)
+    others = [pod("s", "c", "5"), pod("t", "d", "5")]
+
+    asked = drain(None, [pod("r", "b", **facts), *others], budgets=(guard,))
+
+    assert [[each.name for each in pods] for pods in asked.objective.left_over()] == ([["r"]] if is_left else [])
+
+
+def test_a_node_is_opened_for_nothing_where_it_is_drained() -> None:
+    """The node that receives the pods is empty before, and costs nothing."""
+    asked = drain(None, PODS[:2])
+
+    (part,) = asked.objective.parts(asked.cluster, [asked.move("p", "d"), asked.move("q", "d")])
+
+    assert (part.gain, asked.names(part.moves)) == (1, ["p", "q"])
+
+
+def test_the_shortest_of_what_was_said_is_told_of_pods_that_have_not_left() -> None:
+    against = {identity_of(PODS[0]): "x", identity_of(PODS[1]): "a longer text"}
+    asked = drain()
+
+    with asked.handle.evictor.what_if():
+        assert asked.handle.evictor.request(asked.pod("p")).is_accepted
+        assert causes(asked, against=against)["a"] == "pod default/q cannot be evicted: a longer text"
+
+
+def test_a_node_that_a_replacement_comes_to_is_not_drained() -> None:
+    """By its labels the pod of node a goes to node b, where no pod is."""
+    nodes = [NODES[0], make_node("b", cpu="10", labels={"x": "y"}), NODES[2]]
+    asked = objective_over("drainNodes", nodes, [pod("p", node_selector={"x": "y"})], args={"nodes": ["a", "b"]})
+
+    with asked.handle.evictor.what_if():
+        assert asked.handle.evictor.request(asked.pod("p")).is_accepted
+        assert asked.objective.stated_over(asked.cluster).protected.tolist() == [False, True, True]
+        assert asked.objective.shown((1, 5)) == (1, 5)

@@ -10,7 +10,7 @@ from descheduler.model.pod import Pod
 from descheduler.model.verdict import Reason
 from descheduler.optimizer.arrays import PENDING
 from descheduler.optimizer.order.waves import Reassignment
-from tests.builders import Object, make_budget, make_node, make_pod
+from tests.builders import Object, make_budget, make_node, make_pod, preferred_node_affinity
 from tests.planner.objective_over import Asked, objective_over
 
 NODES = [make_node(name, cpu="10", labels={"name": name}) for name in "abc"]
@@ -244,14 +244,149 @@ def test_it_is_said_why_pods_stay(name: str, text: str) -> None:
     assert asked.objective.why_not(asked.pod(name)) == text
 
 
-def test_pods_are_left_out_that_the_scheduler_places_on_their_node_again() -> None:
-    """Node b may take no other pod: the pod there returns."""
-    nodes = [NODES[0], make_node("b", cpu="10", labels={"name": "b", "only": "b"})]
-    pods = [pod("p", "7"), pod("r", "8", "b", affinity=None), waiting("large", "6")]
-    asked = objective_over("makeRoom", nodes, pods)
+@pytest.mark.parametrize("prefers", [True, False])
+def test_pods_are_left_out_whose_own_node_the_scheduler_prefers_to_others_with_room(prefers: bool) -> None:
+    """Pod only may be on its own node alone: no other one has room that the scheduler could prefer."""
+    own: Object = {"affinity": preferred_node_affinity(("name", "a", 100))} if prefers else {}
+    pods = [pod("p", "2", **own), pod("only", "5", node_selector={"name": "a"}), pod("s", "5", "b"), pod("t", "6", "c")]
+    asked = room([waiting("large", "6")], pods)
 
     found = asked.objective.promising(asked.cluster, asked.cluster.problem)
 
-    by_name = {each.name: bool(may) for each, may in zip(asked.cluster.pods, found.evictable.tolist(), strict=True)}
-    assert by_name["large"]
-    assert asked.objective.leaves_out_returning is (not (by_name["p"] and by_name["r"]))
+    before = dict(
+        zip((each.name for each in asked.cluster.pods), asked.cluster.problem.evictable.tolist(), strict=True)
+    )
+    after = dict(zip((each.name for each in asked.cluster.pods), found.evictable.tolist(), strict=True))
+    assert {name for name in before if before[name] and not after[name]} == ({"p"} if prefers else set())
+    assert asked.objective.leaves_out_returning is prefers
+    if prefers:
+        assert asked.objective.why_not(asked.pod("p")).startswith(
+            "the replacement pod would be scheduled onto a again; a scheduler that scores with MostAllocated"
+        )
+
+
+GANG: Object = {
+    "annotations": {"gang.scheduling.koordinator.sh/name": "g", "gang.scheduling.koordinator.sh/min-available": "2"}
+}
+KOORD: Object = {"scheduler": "koord-scheduler"}
+
+
+def gang_room() -> Asked:
+    """Two pods of a gang and one of none are pending; pod q is of that gang, too, and runs."""
+    pods = [PODS[0], pod("q", "4", **GANG, **KOORD), pod("r", "8", "b", **KOORD), PODS[3]]
+    pending = [waiting("g0", "6", **GANG, **KOORD), waiting("g1", "6", **GANG, **KOORD), waiting("alone", "6", **KOORD)]
+    return room(pending, pods)
+
+
+def test_pending_pods_of_a_gang_are_placed_together_and_running_ones_are_none_of_it() -> None:
+    asked = gang_room()
+
+    gang = asked.objective.stated_over(asked.cluster).gang
+
+    by_name = dict(zip((each.name for each in asked.cluster.pods), gang.tolist(), strict=True))
+    assert by_name == {"p": -1, "q": -1, "r": -1, "s": -1, "g0": 0, "g1": 0, "alone": -1}
+    moves = [asked.move("q", "c"), asked.move("g0", "a"), asked.move("r", "c"), asked.move("g1", "b")]
+    assert groups(asked, moves) == [["q", "g0", "r", "g1"]]
+    assert asked.objective.reason(asked.pod("q")) == "makes room for pending pod default/g0 and 1 other"
+
+
+@pytest.mark.parametrize(("name", "is_held"), [("g0", False), ("alone", True), ("q", True)])
+def test_room_is_held_for_pods_of_a_gang_unless_they_are_pending(name: str, is_held: bool) -> None:
+    """Pod r leaves node b, and the other one comes."""
+    asked = gang_room()
+    asked.objective.stated_over(asked.cluster)
+
+    rooms = asked.objective.rooms([asked.move("r", "c"), asked.move(name, "b")])
+
+    assert [held.pod.name for found in rooms.values() for held in found] == ([name] if is_held else [])
+
+
+def test_evictions_gain_where_the_scheduler_places_other_pods_than_planned() -> None:
+    """Pod first goes before the one that the plan has, which is of a lower priority."""
+    asked = room([waiting("large", "6"), waiting("first", "6", priority=200)])
+    asked.objective.stated_over(asked.cluster)
+    moves = [asked.move("q", "c"), asked.move("large", "a")]
+    gain = asked.objective.gain_of(moves)
+
+    with asked.handle.evictor.what_if():
+        assert asked.handle.evictor.request(asked.pod("p")).is_accepted
+        assert gain().is_accepted
+
+    assert [each.name for each in asked.objective.served_by(asked.pod("q"))] == ["first"]
+
+
+def test_those_are_named_that_would_still_be_pending() -> None:
+    """One pod more has room, where two were planned."""
+    asked = room([waiting("large", "6"), waiting("more", "6")])
+    asked.objective.stated_over(asked.cluster)
+    gain = asked.objective.gain_of([asked.move("q", "c"), asked.move("large", "a"), asked.move("more", "b")])
+    nothing = asked.objective.gain_of([asked.move("q", "c")])
+
+    with asked.handle.evictor.what_if():
+        assert asked.handle.evictor.request(asked.pod("p")).is_accepted
+        text = gain().message
+        assert nothing().is_accepted
+
+    assert text == "pod default/more would still be pending after the evictions"
+    assert nothing().message == "pods would still be pending after the evictions"
+
+
+def test_only_what_a_pod_requests_is_short_for_it() -> None:
+    """Node b has too little memory for its own pod, which is of no matter to a pod that requests none."""
+    nodes = [make_node("a", cpu="10", memory="4Gi"), make_node("b", cpu="10", memory="1Gi")]
+    pods = [pod("a", "8", owners=[]), pod("b", "7", "b", memory="2Gi", owners=[]), waiting("large", "4")]
+
+    asked = objective_over("makeRoom", nodes, pods)
+
+    assert asked.objective.obstacle_of(asked.pod("large")).startswith(
+        "1 CPU short on node b, where pod default/b cannot be evicted"
+    )
+
+
+def test_a_pod_that_came_by_an_eviction_is_not_said_to_stay() -> None:
+    """Pod p is replaced on node b, where the bare pod is: what keeps room away there is the bare one."""
+    nodes = [make_node("a", cpu="10", labels={"name": "a"}), make_node("b", cpu="10", labels={"name": "b"})]
+    pods = [
+        pod("p", "5", node_selector={"name": "b"}),
+        pod("bare", "3", "b", owners=[]),
+        waiting("large", "8", node_selector={"name": "b"}),
+    ]
+    asked = objective_over("makeRoom", nodes, pods)
+
+    with asked.handle.evictor.what_if():
+        assert asked.handle.evictor.request(asked.pod("p")).is_accepted
+        text = asked.objective.obstacle_of(asked.pod("large"))
+
+    assert text.startswith("6 CPU short on node b, where pod default/bare cannot be evicted: the pod has no owner")
+
+
+def test_a_node_with_just_enough_room_is_not_short_of_any() -> None:
+    """Node c would have room for the pod, which is closed to it for a taint; node a is 3 cores short."""
+    nodes = [*NODES[:2], make_node("c", cpu="10", labels={"name": "c"}, taints=["x:NoSchedule"])]
+    pods = [pod("p", "7", owners=[]), pod("r", "10", "b", owners=[]), pod("s", "4", "c", owners=[])]
+
+    asked = objective_over("makeRoom", nodes, [*pods, waiting("large", "6")])
+
+    assert asked.objective.obstacle_of(asked.pod("large")) == (
+        "3 CPU short on node a, where pod default/p cannot be evicted: the pod has no owner that recreates it; other"
+        " nodes: 1 with pods that cannot be evicted (BarePod), 1 closed to the pod"
+    )
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        pytest.param(3, "3 pods pending → 0 (default/f0 onto c, default/f1 onto c, default/f2 onto c)", id="few"),
+        pytest.param(4, "4 pods pending → 0", id="many"),
+    ],
+)
+def test_nodes_of_few_pods_are_named(number: int, text: str) -> None:
+    """The pods have room once the one of node c has left."""
+    asked = room(
+        [waiting(f"f{each}", "2", node_selector={"name": "c"}) for each in range(number)],
+        [pod("s", "10", "c", node_selector={"name": "a"})],
+    )
+    with asked.handle.evictor.what_if():
+        assert asked.handle.evictor.request(asked.pod("s")).is_accepted
+
+        assert asked.objective.change(number, 0) == text

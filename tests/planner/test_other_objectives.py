@@ -77,6 +77,21 @@ def test_moves_that_save_nothing_by_themselves_are_closed() -> None:
     assert opened["tiny"] == [False, False, False]
 
 
+def test_a_move_that_saves_a_thousandth_is_worth_it() -> None:
+    """A thousandth of the cores of node a costs 0.002, and 0.001 on node b."""
+    asked = cost([pod("least", "10m"), pod("less", "9m")], NODES)
+
+    problem = asked.objective.problem_over(asked.cluster)
+
+    allowed = problem.allowed[problem.pod_class]
+    assert allowed[[asked.cluster.number_of(asked.pod(name)) for name in ("least", "less")], 1].tolist() == [
+        True,
+        False,
+    ]
+    assert asked.objective.harm(asked.pod("least"), "b").is_accepted
+    assert not asked.objective.harm(asked.pod("less"), "b").is_accepted
+
+
 @pytest.mark.parametrize(
     ("name", "node", "text"),
     [
@@ -276,3 +291,99 @@ def test_a_replacement_must_leave_the_room_for_a_resize(size: str, harms: bool) 
         "the replacement pod would be scheduled onto b, which has no room for a deferred resize then"
     )
     assert asked.objective.harm(asked.pod("p"), "c").is_accepted
+
+
+def test_moves_that_gain_nothing_by_themselves_are_with_those_that_may_need_their_room() -> None:
+    """Nodes have 1 GPU free each, and a pod waits for 2. Pods web and log request none."""
+    pods = [gpus("p", 1), gpus("a2", 1), gpus("q", 1, "b"), gpus("b2", 1, "b"), gpus("c1", 1, "c"), gpus("two", 2, "")]
+    pods += [pod("web", "1", "b"), pod("log", "1", "c")]
+    nodes = [make_node(name, cpu="64", allocatable={GPU: str(has)}) for name, has in (("a", 3), ("b", 3), ("c", 2))]
+    asked = objective_over("reduceFragmentation", nodes, pods, args={"resource": GPU})
+    asked.objective.stated_over(asked.cluster)
+    gains, web, log = asked.move("p", "b"), asked.move("web", "c"), asked.move("log", "a")
+
+    def groups(*moves: Any) -> list[list[str]]:
+        return [asked.names(group) for group in asked.objective.groups(moves)]
+
+    assert groups(web, gains) == [["web", "p"]]
+    assert groups(gains, web) == [["p"], ["web"]]
+    assert groups(log, gains) == [["p"], ["log"]]
+    (part,) = asked.objective.parts(asked.cluster, [gains])
+    assert part.gain == pytest.approx((3 - 1) / 6)
+
+
+def test_a_node_that_strands_nothing_has_a_larger_slot_after_an_eviction() -> None:
+    """Node b has 4 GPUs free, which pods of 2 and of 4 use."""
+    asked = fragments([gpus("p", 2), gpus("q", 4, "b"), gpus("four", 4, "")])
+
+    assert asked.objective.reason(asked.pod("q")) == f"leaves a larger slot of {GPU} free on node b"
+    assert asked.objective.reason(asked.pod("p")).startswith(f"node a has 2 free {GPU}, of which pods that request 4")
+
+
+@pytest.mark.parametrize(("number", "pods"), [(1, "replacement pod"), (2, "replacement pods")])
+def test_it_is_said_where_replacements_would_strand_as_much(number: int, pods: str) -> None:
+    asked = fragments([gpus("p", 2), gpus("q", 2, "b"), gpus("four", 4, "")])
+    asked.objective.hint = "another scheduler"
+    moves = [asked.move("p", "b"), asked.move("q", "a")][:number]
+
+    verdict = asked.objective.gain_of(moves)()
+
+    assert verdict.message == (
+        f"no larger slots of {GPU} are left where the {pods} would be scheduled; another scheduler"
+    )
+
+
+def test_costs_are_shown_with_those_of_pods_that_are_not_planned() -> None:
+    """The evicted pod is none of the problem's any more; its replacement is on node c."""
+    asked = cost([pod("p", "5"), pod("q", "2", "b", memory="2Gi")])
+
+    with asked.handle.evictor.what_if():
+        assert asked.handle.evictor.request(asked.pod("q")).is_accepted
+        number = asked.objective.figure()
+        later = asked.cluster.where_stay(set())
+        stated = asked.objective.stated_over(later)
+        planned = stated.prepare(later.problem).value(later.problem.assignment)
+
+        assert asked.objective.shown(planned) == (number, 0)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("p", "no plan found within the limits has cheaper room for it"),
+        ("cheap", "no node is cheaper than node c (nodeCost)"),
+        ("far", "node x is not one of the nodes that the policy selects"),
+    ],
+)
+def test_it_is_said_why_pods_stay_where_they_are_dear(name: str, text: str) -> None:
+    nodes = [*NODES, FREE, make_node("x", cpu="10")]
+    asked = cost([pod("p", "5"), pod("cheap", "1", "c"), pod("far", "1", "x")], nodes, processed=nodes[:3])
+
+    assert asked.objective.why_not(asked.pod(name)) == text
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("grows", "node a has no room for a deferred resize: no plan found within the limits moves enough of its pods"),
+        ("fits", "node b has room for the deferred in-place resizes of its pods"),
+        ("p", "node c has no pod with a deferred in-place resize"),
+        ("far", "node x is not one of the nodes that the policy selects"),
+    ],
+)
+def test_it_is_said_what_became_of_the_nodes_of_resizes(name: str, text: str) -> None:
+    nodes = [make_node(each, cpu="10") for each in "abcx"]
+    pods = [deferred("grows", "11"), deferred("fits", "7", "b"), pod("p", "1", "c"), deferred("far", "11", "x")]
+    args = {"for": "deferredResizes"}
+    asked = objective_over("makeRoom", nodes, pods, args=args, processed=nodes[:3])
+
+    assert asked.objective.why_not(asked.pod(name)) == text
+
+
+def test_one_other_pod_that_waits_on_the_node_is_counted_and_running_pods_are_not() -> None:
+    asked = resizing(deferred("one", "6"), deferred("two", "5"), pod("p", "1"))
+    alone = resizing(deferred("one", "11"), pod("p", "1"))
+    start = "makes room on node a for the deferred in-place resize of pod default/one"
+
+    assert asked.objective.reason(asked.pod("p")) == f"{start} and 1 other"
+    assert alone.objective.reason(alone.pod("p")) == start

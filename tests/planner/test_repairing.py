@@ -271,6 +271,23 @@ def test_a_pod_whose_replacement_would_be_selected_again_is_not_evicted(others: 
     assert goal_of(decisions).levels[0].after == 1
 
 
+def test_a_pod_whose_replacement_would_be_selected_again_stays_where_another_one_leaves() -> None:
+    """The node that pod db prefers is full, and its replacement would be scheduled onto node c."""
+    nodes = [TAINTED, *(make_node(name, cpu="4", labels={"disk": name}) for name in ("a", "c", "ssd"))]
+    db = make_pod("db", cpu="3", affinity=preferred_node_affinity(("disk", "ssd", 1)))
+    others = [make_pod("other", cpu="1"), make_pod("full", node="ssd", cpu="4", owners=["DaemonSet/d"])]
+    policy = policy_for(AFFINITY, TAINTS)
+    policy["profiles"][0]["pluginConfig"][1]["args"] = {
+        "nodeAffinityType": ["preferredDuringSchedulingIgnoredDuringExecution"]
+    }
+
+    decisions = run_plugin(
+        "MigrationPlanner", nodes, [db, *others, make_pod("web", cpu="1", node="tainted")], policy=policy
+    )
+
+    assert evicted(decisions) == ["web"]
+
+
 def test_moves_of_other_plugins_count_before_strategies_select() -> None:
     """PodLifeTime evicts one of two replicas, and none of them is too many for node a any more."""
     pods = [

@@ -6,7 +6,13 @@ from typing import Any
 
 import pytest
 
-from descheduler.planner.wanted_pods import WantedPodsError, pod_of_requests, pods_of_manifest
+from descheduler.planner.wanted_pods import (
+    WantedPodsError,
+    devices_of_class,
+    objects_beside,
+    pod_of_requests,
+    pods_of_manifest,
+)
 from tests.builders import Object, pod_object
 
 CONTAINER: Object = {"name": "main", "resources": {"requests": {"cpu": "4"}}}
@@ -116,3 +122,75 @@ def test_a_pod_of_requests_tolerates_taints_of_its_extended_resources() -> None:
 
     assert spec["containers"][0]["resources"] == {"requests": {"nvidia.com/gpu": "8", "cpu": "4"}}
     assert spec["tolerations"] == [{"key": "nvidia.com/gpu", "operator": "Exists"}]
+
+
+def test_a_pod_of_devices_claims_so_many_of_their_class() -> None:
+    pod, template = devices_of_class("gpu.example.com", 2)
+
+    assert (template["kind"], template["metadata"]) == (
+        "ResourceClaimTemplate",
+        {"name": "wanted", "namespace": "default"},
+    )
+    assert template["spec"]["spec"]["devices"]["requests"] == [
+        {
+            "name": "devices",
+            "exactly": {"deviceClassName": "gpu.example.com", "allocationMode": "ExactCount", "count": 2},
+        }
+    ]
+    assert pod["spec"] == {
+        "containers": [{"name": "main"}],
+        "resourceClaims": [{"name": "devices", "resourceClaimTemplateName": "wanted"}],
+    }
+
+
+@pytest.mark.parametrize(
+    ("resources", "requests"),
+    [
+        pytest.param({"limits": {"cpu": "2", "memory": "1Gi"}}, {"cpu": "2", "memory": "1Gi"}, id="limits alone"),
+        pytest.param(
+            {"limits": {"cpu": "2", "memory": "1Gi"}, "requests": {"cpu": "1"}},
+            {"cpu": "1", "memory": "1Gi"},
+            id="both",
+        ),
+        pytest.param({"requests": {"cpu": "1"}}, {"cpu": "1"}, id="requests alone"),
+        pytest.param({}, None, id="neither"),
+    ],
+)
+@pytest.mark.parametrize("field", ["containers", "initContainers"])
+def test_containers_request_what_they_are_limited_to(field: str, resources: Object, requests: Object | None) -> None:
+    document = {"kind": "Pod", "metadata": {"name": "p"}, "spec": {field: [{"name": "c", "resources": resources}, "x"]}}
+
+    (pod,) = pods_of_manifest([document])
+
+    assert pod["spec"][field][0]["resources"].get("requests") == requests
+    assert pod["spec"][field][1] == "x"
+
+
+@pytest.mark.parametrize(
+    ("metadata", "name", "namespace"),
+    [
+        ({"name": "p", "namespace": "ml"}, "p", "ml"),
+        ({"generateName": "p-", "namespace": ""}, "p-wanted", "default"),
+        ({}, "wanted", "default"),
+    ],
+)
+def test_a_pod_without_a_name_or_a_namespace_gets_one(metadata: Object, name: str, namespace: str) -> None:
+    (pod,) = pods_of_manifest([{"kind": "Pod", "metadata": metadata, "spec": {}}])
+
+    assert pod["metadata"] == {"name": name, "namespace": namespace, "uid": f"wanted-{namespace}-{name}"}
+
+
+@pytest.mark.parametrize("replicas", ["3", None])
+def test_a_number_of_replicas_that_is_none_stands_for_one(replicas: object) -> None:
+    assert names(workload("Deployment", replicas=replicas)) == ["train-wanted-0"]
+
+
+def test_objects_beside_the_pods_are_taken_once_each() -> None:
+    kinds = ("DeviceClass", "ResourceClaim", "ResourceClaimTemplate", "PodGroup", "ConfigMap")
+    documents = [{"kind": kind, "metadata": {"name": "x"}} for kind in kinds]
+
+    found = objects_beside([*documents, {"kind": "List", "items": documents}])
+
+    assert [each["kind"] for each in found] == list(kinds[:-1])
+    assert {each["metadata"]["namespace"] for each in found} == {"default"}
+    assert [each["kind"] for each in found if "status" in each] == ["PodGroup"]

@@ -105,6 +105,47 @@ def test_min_resources_are_of_the_pods_of_the_highest_priority() -> None:
     assert needed(job(task("small", 2, minAvailable=1), {**large, "minAvailable": 0}, minAvailable=2)) == 9
 
 
+@pytest.mark.parametrize(
+    ("least", "cores"),
+    [
+        pytest.param(1, 8, id="fewer than the tasks need: of the highest priority alone"),
+        pytest.param(2, 8 + 1, id="as many as the tasks need: some of each"),
+        pytest.param(3, 8 + 1 + 8, id="one more, which is of the highest priority"),
+        pytest.param(4, 8 + 1 + 8 + 1, id="all"),
+    ],
+)
+def test_min_resources_are_of_as_many_pods_of_each_task_as_that_needs_before_any_more(least: int, cores: float) -> None:
+    large = task("large", 2, priority=10, minAvailable=1)
+    large["template"]["spec"]["containers"][0]["resources"]["requests"]["cpu"] = "8"
+
+    assert needed(job(task("small", 2, minAvailable=1), large, minAvailable=least)) == cores
+
+
+def test_a_number_that_is_none_is_not_stated() -> None:
+    found = group_of(job(task("a", 2, minAvailable=True), task("b", 1, minAvailable="1"), minAvailable=0))
+
+    assert (found.min_member, found.min_task_member) == (3, {"a": 2, "b": 1})
+
+
+def test_pods_of_a_job_have_what_volcano_copies_of_it() -> None:
+    """An annotation of the Job comes before that of the template."""
+    stated = job(
+        task("worker", 1),
+        metadata={"annotations": {"volcano.sh/jdb-min-available": "1"}, "labels": {"volcano.sh/preemptable": "true"}},
+        schedulerName="mine",
+    )
+    stated["spec"]["tasks"][0]["template"]["metadata"] = {
+        "annotations": {"volcano.sh/jdb-min-available": "2", "a": "b"}
+    }
+
+    (pod,) = pods_of_manifest([stated])
+
+    assert pod["spec"]["schedulerName"] == "mine"
+    assert pod["metadata"]["annotations"].items() >= {"volcano.sh/jdb-min-available": "1", "a": "b"}.items()
+    assert pod["metadata"]["labels"]["volcano.sh/preemptable"] == "true"
+    assert pod["metadata"]["labels"]["volcano.sh/job-namespace"] == "ml"
+
+
 def test_a_limit_is_no_request_in_the_template_of_a_task() -> None:
     assert group_of(job(task("worker", 2))).min_resources == {"cpu": 2 * 10**9, "pods": 2 * 10**9}
 

@@ -234,7 +234,7 @@ class BalanceUtilizationObjective(ClusterObjective):
         cluster = self._cluster
         pods = [pod for pod in np.flatnonzero(cluster.problem.assignment == node).tolist() if may_leave(pod)]
         excess, need = self._excess_and_needs(cluster.nodes[node], [cluster.pods[pod] for pod in pods])
-        if not len(excess) or not pods:
+        if not len(excess):
             return []
         cover = smallest_cover(excess, need, cluster.problem.cost[pods])
         return [] if cover is None else [pods[row] for row in cover.chosen]

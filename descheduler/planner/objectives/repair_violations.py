@@ -34,7 +34,6 @@ class RepairViolationsObjective(ClusterObjective):
     def __init__(self, args: RepairViolationsArgs, handle: StrategyHandle, nodes: Sequence[Node]) -> None:
         self._weights = args.weights
         self._selections = StrategySelections(args.strategies, handle, nodes)
-        self._evictor = handle.evictor
         self._names = frozenset(node.name for node in nodes)
         self._before = self._wanted = self._selections.now()
         self._cluster: ClusterProblem | None = None
@@ -100,7 +99,7 @@ class RepairViolationsObjective(ClusterObjective):
         selected = "the replacement pod would be selected again"
         return {
             identity_of(pod): f"{selected} on node {arrival.node_name}: {now.reason(arrival)}"
-            for pod, arrival in self._evictor.arrivals()
+            for pod, arrival in self._selections.arrivals
             if arrival is not None and now.has(arrival)
         }
 

@@ -22,12 +22,6 @@ from descheduler.plan.moves import PodIdentity, identity_of
 from descheduler.strategies.framework import BalancePlugin, judges_pods_alone
 from descheduler.strategies.proposals import propose
 
-_PodOnNode = tuple[PodIdentity, str]
-
-
-def _on_node(pod: Pod) -> _PodOnNode:
-    return identity_of(pod), pod.node_name
-
 
 class CandidatesByStrategy:
     """What each strategy selects: candidates by the name of the strategy. Pods that have finished are left out."""
@@ -37,26 +31,25 @@ class CandidatesByStrategy:
             name: [candidate for candidate in candidates if not candidate.pod.is_terminal]
             for name, candidates in by_strategy.items()
         }
-        self._reasons: dict[_PodOnNode, dict[str, str]] = {}
+        self._reasons: dict[int, dict[str, str]] = {}
         self.pods: list[Pod] = []
         for name, candidates in self.by_strategy.items():
             for candidate in candidates:
-                key = _on_node(candidate.pod)
-                if key not in self._reasons:
+                if id(candidate.pod) not in self._reasons:
                     self.pods.append(candidate.pod)
-                self._reasons.setdefault(key, {})[name] = candidate.reason
+                self._reasons.setdefault(id(candidate.pod), {})[name] = candidate.reason
 
     def has(self, pod: Pod) -> bool:
-        """Whether some strategy selects the pod on its node: a replacement elsewhere may have the same name."""
-        return _on_node(pod) in self._reasons
+        """Whether some strategy selects this very object."""
+        return id(pod) in self._reasons
 
     def reason(self, pod: Pod) -> str:
         """Such as `PodLifeTime: 3 h old; RemoveDuplicates: …`; empty where no strategy selects the pod."""
-        return "; ".join(f"{name}: {reason}" for name, reason in self._reasons.get(_on_node(pod), {}).items())
+        return "; ".join(f"{name}: {reason}" for name, reason in self._reasons.get(id(pod), {}).items())
 
     def strategies_of(self, pod: Pod) -> Sequence[str]:
         """The names of those that select the pod."""
-        return list(self._reasons.get(_on_node(pod), {}))
+        return list(self._reasons.get(id(pod), {}))
 
 
 class _FiltersBefore(WrappedEvictor):
@@ -88,7 +81,9 @@ class StrategySelections:
         self.strategies = tuple(strategies)
         self._handle = handle
         self._nodes = nodes
-        self._known: tuple[tuple[tuple[str, str | None], ...], CandidatesByStrategy] | None = None
+        self._known: tuple[tuple[tuple[str, str], ...], CandidatesByStrategy] | None = None
+        self.arrivals: Sequence[tuple[Pod, Pod | None]] = ()
+        """What was booked when it was last asked for, with the very replacements that the strategies have seen."""
         self._verdicts: dict[PodIdentity, Verdict] = {}
 
     @property
@@ -99,8 +94,9 @@ class StrategySelections:
     def now(self) -> CandidatesByStrategy:
         """The selection in the cluster with everything that is booked."""
         arrivals = self._handle.evictor.arrivals()
-        key = tuple((pod.uid, None if arrival is None else arrival.node_name) for pod, arrival in arrivals)
+        key = tuple((pod.uid, "" if arrival is None else arrival.node_name) for pod, arrival in arrivals)
         if self._known is None or self._known[0] != key:
+            self.arrivals = arrivals  # once for all strategies: it makes replacements anew each time
             self._known = key, CandidatesByStrategy({name: self._proposed(name) for name in self.strategies})
         return self._known[1]
 
@@ -125,8 +121,7 @@ class StrategySelections:
 
     def _moved(self) -> StrategyHandle:
         """The handle over a snapshot in which what is booked has happened."""
-        handle = self._handle
-        arrivals = handle.evictor.arrivals()
+        handle, arrivals = self._handle, self.arrivals
         gone = {id(pod) for pod, _ in arrivals}
         came = [arrival for _, arrival in arrivals if arrival is not None]
         snapshot = handle.view.snapshot

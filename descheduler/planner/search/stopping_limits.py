@@ -106,7 +106,7 @@ def _too_many(problem: Problem, rule: MoveLimit, nodes: Sequence[str]) -> Iterat
     for group, most in rule.binding(np.flatnonzero(problem.evictable & placed)) if nodes else ():
         counts = np.bincount(problem.assignment[placed & (rule.group == group)], minlength=problem.num_nodes)
         for node in np.flatnonzero((counts > most) & ~stays).tolist():
-            if rule.names and rule.names[group] and nodes[node]:
+            if rule.names[group] and nodes[node]:
                 pods = f"{counted(int(counts[node]), 'pod')} that {rule.names[group]} counts together"
                 yield f"node {nodes[node]} has {pods}: {most:,} may leave in a run"
 

@@ -9,6 +9,7 @@ import pytest
 
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import Reason
+from descheduler.planner.objective_args import DrainNodesArgs
 from descheduler.planner.objectives.draining.closed_nodes import ClosedNodes
 from descheduler.planner.search.asking import Asking
 from descheduler.planner.search.leaving_nodes import LeavingNodes, LeavingTogether
@@ -28,6 +29,7 @@ def leaving(
     chooses: bool = False,
     names: str = "pq",
     most: int | None = None,
+    closed_nodes: Sequence[str] = (),
     **others: Any,
 ) -> LeavingTogether:
     """What comes of pods leaving node a, which is to be drained, for other nodes with so many cores."""
@@ -35,7 +37,7 @@ def leaving(
     nodes += [make_node(name, cpu=str(size)) for name, size in zip("bcd", sizes, strict=False)]
     asked = objective_over("drainNodes", nodes, pods, args={"nodes": ["a"]}, **others)
     asked.objective.stated_over(asked.cluster)
-    closed = ClosedNodes((), asked.handle, nodes)
+    closed = ClosedNodes((DrainNodesArgs(tuple(closed_nodes)),), asked.handle, nodes)
     asking = Asking(asked.objective, asked.handle.evictor, asked.cluster, most, lambda each: False, closed)
     found = LeavingNodes(asking, asked.handle.evictor, asked.cluster, closed, chooses_nodes=chooses)
     return found.of([asked.pod(name) for name in names])
@@ -151,3 +153,18 @@ def test_some_of_the_pods_of_a_node_gain_nothing_by_themselves() -> None:
     assert found.group is not None
     assert list(found.group.moves) == []
     assert order(found) == ["p"]
+
+
+@pytest.mark.parametrize(("closed", "node"), [("", "b"), ("b", "c"), ("c", "b")])
+def test_no_room_is_held_on_nodes_that_are_closed(closed: str, node: str) -> None:
+    found = leaving([pod("p", "4")], chooses=True, names="p", closed_nodes=closed)
+
+    assert found.group is not None
+    assert [each.held.on for each in found.group.leaving] == [node]
+
+
+def test_of_pods_that_lack_a_node_the_first_that_is_asked_for_is_in_the_way() -> None:
+    found = leaving([pod("p", "5"), pod("q", "6")], sizes=[4], chooses=True)
+
+    assert found.pod is not None
+    assert (found.group, found.pod.name) == (None, "q")

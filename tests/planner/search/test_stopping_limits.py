@@ -105,6 +105,7 @@ def test_a_limit_without_which_nothing_is_better_stops_nothing(
 def test_limits_that_let_all_pods_leave_or_have_no_name_stop_nothing() -> None:
     assert stopped(limit(4, 0, 0, 0, 0), known={}) is None
     assert stopped(limit(1, 0, 0, 0, 0, name=""), known={}) is None
+    assert stopped(MoveLimit(np.zeros(4, np.int64), np.array([1])), known={}) is None
 
 
 @pytest.mark.parametrize(
@@ -174,3 +175,32 @@ def test_neither_limits_nor_nodes_without_a_name_are_named() -> None:
     assert without_node is not None
     assert without_name.too_many == "node b has 1 pod that other counts together: 0 may leave in a run"
     assert without_node.too_many == ""
+
+
+@pytest.mark.parametrize(("most", "text"), [(1, "node a has 3 pods that"), (2, "node a has 3 pods that"), (3, "")])
+def test_a_node_is_named_with_more_pods_than_may_leave(most: int, text: str) -> None:
+    """All four pods are counted together: three of node a, and one of node b."""
+    found = stopping_limits(problem(limit(most, 0, 0, 0, 0, name="budget x")), 2, lambda other: (1, 4), ["a", "b"])
+
+    assert found is not None
+    assert found.too_many.startswith(text)
+    assert bool(found.too_many) is bool(text)
+
+
+def test_pending_pods_leave_no_node() -> None:
+    """The first pod waits for a node, and no limit counts it."""
+    waits = make_problem([[1]] * 4, [[9]] * 2, [-1, 0, 0, 1], rules=[limit(1, -1, 0, 0, 0)])
+
+    found = stopping_limits(waits, 2, lambda other: (1, 3), ["a", "b"])
+
+    assert found is not None
+    assert found.too_many == "node a has 2 pods that total (9) counts together: 1 may leave in a run"
+    assert used_up(waits, 1) == "total (9)"
+
+
+def test_of_three_limits_of_which_two_stop_alone_those_are_named_with_what_both_need() -> None:
+    """Limits 1 and 2 stop alone; limit 3 stops nothing by itself. Those that are lifted are the last of the rules."""
+    rules = [limit(most, 0, 0, 0, 0, name=f"l{most}") for most in (1, 2, 3)]
+    known = {(4, 4, 4): (1, 9), (2, 3, 4): (1, 5), (1, 3, 4): (1, 6), (1, 2, 4): (2, 0), (3, 4, 4): (1, 7)}
+
+    assert stopped(*rules, known=known) == StoppingLimits(["l1", "l2"], 7, None)

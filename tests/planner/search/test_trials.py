@@ -199,3 +199,49 @@ def test_some_groups_are_dropped_those_with_many_evictions_more_often(number: in
     assert {len(each) for each in drawn} == (set(range(1, most + 1)) if number else {0})
     if number > 2:
         assert sum(0 in each for each in drawn) > sum(1 in each for each in drawn) * 1.4
+
+
+@pytest.mark.parametrize(
+    ("whole", "moving", "groups"),
+    [
+        pytest.param(True, "pb", [["p", "b"]], id="all in one"),
+        pytest.param(True, "p", [["p"]], id="one move"),
+        pytest.param(False, "pb", [["p"], ["b"]], id="each by itself"),
+        pytest.param(True, "pg", [["p"], ["b"]], id="each by itself, as one is refused, which pod b replaces"),
+    ],
+)
+def test_a_plan_that_chooses_nodes_is_asked_for_as_a_whole_first(
+    whole: bool, moving: str, groups: list[list[str]]
+) -> None:
+    """Nodes a and b are over their target. A budget keeps pod g."""
+    guard = make_budget("guard", {"app": "g"}, disruptions_allowed=0)
+    pods = [pod("p", "3"), pod("q", "6"), pod("b", "3", "b"), pod("g", "6", "b", labels={"app": "g"})]
+    asked = balance(pods, budgets=(guard,))
+
+    moves = [asked.move(name, node) for name, node in zip(moving, "cd", strict=False)]
+    found = tried(asked, *moves, tries_whole=whole)
+
+    assert names(found) == groups
+
+
+def test_bundles_are_asked_for_one_by_one() -> None:
+    asked = consolidate([pod("p", "1"), pod("r", "1", "b"), pod("s", "5", "c")])
+
+    found = tried(asked, asked.move("p", "c"), asked.move("r", "c"), tries_whole=True)
+
+    assert names(found) == [["p"], ["r"]]
+
+
+@pytest.mark.parametrize(("work", "leaving"), [(1.0, ["p", "x"]), (1e-6, ["p"])])
+def test_what_was_refused_is_asked_for_first_as_long_as_the_limits_allow(work: float, leaving: list[str]) -> None:
+    """Pod x may go to node c alone, which the scheduler prefers for the larger pod p, too; node d has room for that."""
+    nodes = [make_node(name, cpu="10", labels={"name": name}) for name in "abcd"]
+    of_a = [pod("p", "4"), pod("bare-a", "4", owners=[])]
+    of_b = [pod("x", "3", "b", node_selector={"name": "c"}), pod("bare-b", "5", "b", owners=[])]
+    asked = balance([*of_a, *of_b, pod("c", "2", "c"), pod("d", "3", "d")], nodes)
+
+    plan = plan_of(asked, asked.move("p", "d"), asked.move("x", "c"))
+    found = trials_of(asked).tried(plan, Budget(Limits(work=work)))
+
+    assert sorted(name for group in names(found) for name in group) == leaving
+    assert found.figure == 2 - len(leaving)
