@@ -307,6 +307,45 @@ def test_size_that_admission_may_set_again_is_a_condition_where_it_has_no_room()
     )
 
 
+@pytest.mark.parametrize(
+    ("live", "template", "room", "verdict", "conditions"),
+    [
+        pytest.param("2", "1", "3", LANDS, (), id="room for either size"),
+        pytest.param(
+            "2",
+            "1",
+            "2",
+            LANDS_IF,
+            ("the other replacement pods keep the requests of their templates",),
+            id="room for that of the template",
+        ),
+        pytest.param(
+            "1",
+            "2",
+            "2",
+            LANDS_IF,
+            ("the other replacement pods get the requests that their pods have now",),
+            id="room for that of the pod",
+        ),
+        pytest.param("2", "1", "1", NO, (), id="room for none beside another pod"),
+    ],
+)
+def test_landing_hangs_on_the_size_that_admission_may_give_to_another_pod_again(
+    live: str, template: str, room: str, verdict: LandingVerdict, conditions: tuple[str, ...]
+) -> None:
+    resized = pod_object("p1", node="c", cpu=live, annotations={"vpaUpdates": "cpu request"})
+    owner = workload_object("ReplicaSet/web", replicas=1, template=pod_object("t", cpu=template))
+    plain = pod_object("p2", node="c", owners=["ReplicaSet/p2"], cpu="1")
+    own = workload_object("ReplicaSet/p2", template=pod_object("t", cpu="1"))
+    cordon = node_object("c", unschedulable=True, cpu="64")
+    snapshot = cluster_of(resized, owner, plain, own, node_object("x", cpu=room), cordon)
+
+    joint = LandingProver(snapshot).prove(snapshot.pods)
+
+    assert joint.verdict is verdict
+    assert (joint.landings[1].verdict, joint.landings[1].conditions) == (verdict, conditions)
+
+
 def test_order_is_unproven_where_the_sizes_that_admission_may_set_again_have_no_room() -> None:
     """The node takes all three as their templates say, and two where two of them keep what they request now."""
     resized = {"vpaUpdates": "cpu request"}
