@@ -110,6 +110,14 @@ def test_pods_that_exclude_each_other_need_a_node_each(facts: dict[str, Any]) ->
     assert len(unproven(nodes, [*leaving(MANY, **facts), *leaving(1, name="more", **facts)])) == MANY + 1
 
 
+def test_pods_that_keep_away_from_their_own_like_alone_are_in_the_way_of_none() -> None:
+    """Each is the only one of its kind."""
+    apps = [{"app": f"a{index}"} for index in range(MANY)]
+    pods = [make_pod(app["app"], node="closed", labels=app, affinity=required_anti_affinity(app)) for app in apps]
+
+    assert unproven([make_node("a"), make_node("b")], pods) == []
+
+
 def spread(**facts: Any) -> list[Any]:
     """A constraint that spreads pods of app x over zones."""
     labels = {"matchLabels": {"app": "x"}}

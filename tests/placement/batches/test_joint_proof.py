@@ -307,6 +307,17 @@ def test_size_that_admission_may_set_again_is_a_condition_where_it_has_no_room()
     )
 
 
+def test_pod_that_another_one_helps_to_a_node_is_tried_though_one_like_it_was_in_vain() -> None:
+    """The first one of them waits for the pod that both want to be near."""
+    term = {"labelSelector": {"matchLabels": {"app": "db"}}, "topologyKey": "kubernetes.io/hostname"}
+    near: dict[str, object] = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+    pods = [make_pod(name, node="c", affinity=near) for name in ("before", "after")]
+
+    joint = prove([make_node("x"), cordoned()], [*pods, victim("db", labels={"app": "db"})], "before", "db", "after")
+
+    assert (joint.verdict, joint.conditions) == (LANDS, ())
+
+
 @pytest.mark.parametrize(
     ("live", "template", "room", "verdict", "conditions"),
     [
