@@ -34,6 +34,7 @@ def test_two_slots_take_no_three_pods_although_each_fits_alone() -> None:
     assert alone == [LANDS, LANDS, LANDS]
     assert together.verdict is NO
     assert together.certificate == "3 replacement pods request 3 pods, and the eligible nodes have 2 free"
+    assert not together.is_proven
 
 
 def test_batch_that_lands_in_one_order_only_lands_if() -> None:
@@ -386,3 +387,4 @@ def test_victim_of_an_undecided_member_keeps_its_room() -> None:
     joint = prove(nodes, pods)
 
     assert [landing.verdict for landing in joint.landings] == [UNKNOWN, NO]
+    assert not joint.is_proven
