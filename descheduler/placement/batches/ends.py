@@ -74,14 +74,14 @@ class EndSearch:
         self._cluster = cluster
         self._left = min(_MOST_COST, _MOST_NODES_SEEN // max(1, len(cluster.table)))
 
-    def ends(self, unplaced: UnplacedReplacement, node: int, others: Sequence[FreePod]) -> Sequence[PossibleEnd]:
+    def _ends(self, unplaced: UnplacedReplacement, node: int, others: Sequence[FreePod]) -> Sequence[PossibleEnd]:
         """Where `unplaced`, which is predicted on `node`, and the `others` may be in the end.
 
         Pending ones of `others` are scheduled before replacements. Nothing is looked at where none of them has a node
-        in common with `unplaced`, for pods that are placed together or get devices or volumes, and without evaluations.
+        in common with `unplaced`.
         """
         free = [(place, each) for place, each in enumerate(others) if not holds_more_than_room(each.pod)]
-        if not free or not self._looks_at(unplaced):
+        if not free:
             return ()
         look = _Look(self._cluster, min(_MOST_OF_ONE, self._left))
         with self._cluster.what_if(), suppress(_OverrunError):
@@ -93,6 +93,7 @@ class EndSearch:
         return look.found
 
     def _looks_at(self, unplaced: UnplacedReplacement) -> bool:
+        """Not for pods that are placed together or get devices or volumes, and not without evaluations."""
         return self._left > 0 and not unplaced.unit and not holds_more_than_room(unplaced.pod)
 
     def by_name(
@@ -115,7 +116,7 @@ class EndSearch:
         if unplaced is None or landing.cause or not self._looks_at(unplaced):
             return
         others = [*find_booked(), *free_pods(pending)]
-        for end in self.ends(unplaced, self._cluster.table.index[landing.node], others):
+        for end in self._ends(unplaced, self._cluster.table.index[landing.node], others):
             moved = ((others[place].source, names[node]) for place, node in end.others.items())
             nodes = {**predicted, **{id(source): (source, node) for source, node in moved}}
             yield NamedEnd((names[end.node],), tuple(nodes.values()))

@@ -175,7 +175,7 @@ class _Arrays:
                 for _ in range(crowd.number):
                     self.cluster.add(crowd.pod, _ANY_NODE)
             for place, crowd in enumerate(self.crowds):
-                if crowd.single is None or not crowd.number:
+                if crowd.single is None:
                     continue
                 with self.cluster.what_if():
                     self.cluster.remove(crowd.pod, _ANY_NODE)

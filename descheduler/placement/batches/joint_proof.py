@@ -18,6 +18,10 @@ from descheduler.placement.landings.verdicts import as_likely, of_live_size, of_
 from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 
 _FEWEST = 2
+_OTHERS_SIZES = (
+    "the other replacement pods keep the requests of their templates",
+    "the other replacement pods get the requests that their pods have now",
+)
 
 
 class JointProof:
@@ -145,10 +149,14 @@ class JointProof:
         other = self._settled(others)
         finding = finding._replace(is_proven=finding.is_proven and other.is_proven)
         landings = dict(finding.landings)
+        lands_whole = any(
+            all(each.verdict is not LandingVerdict.NO for each in found.landings.values()) for found in (finding, other)
+        )
         for unplaced, instead in zip(replacements, others, strict=True):
-            landing = other.landings[instead]
-            if instead is not unplaced and landing.verdict is not landings[unplaced].verdict:
-                landings[unplaced] = _either(landings[unplaced], landing)
+            sizes = _OTHERS_SIZES if lands_whole else None
+            if instead is not unplaced:
+                sizes = of_template_size(unplaced.victim), of_live_size(unplaced.victim)
+            landings[unplaced] = _either(landings[unplaced], other.landings[instead], sizes)
         return finding._replace(landings=landings)
 
 
@@ -188,13 +196,12 @@ def _with_open_choices(landings: tuple[Landing, ...]) -> tuple[Landing, ...]:
     return tuple(as_likely(landing, cause) if landing.node else landing for landing in landings)
 
 
-def _either(landing: Landing, other: Landing) -> Landing:
-    """The landing where it depends on the size: `other` is that of the other size."""
-    if LandingVerdict.NO not in (landing.verdict, other.verdict):
-        return landing
-    gets_live_size = landing.verdict is LandingVerdict.NO
-    lands = other if gets_live_size else landing
-    condition = of_live_size(landing.victim) if gets_live_size else of_template_size(landing.victim)
-    verdict = worst((lands.verdict, LandingVerdict.LANDS_IF))
-    conditions = (*lands.conditions, condition)
-    return msgspec.structs.replace(lands, verdict=verdict, conditions=conditions)
+def _either(landing: Landing, other: Landing, sizes: tuple[str, str] | None) -> Landing:
+    """The worse of two landings, of which `other` is that with the other sizes; where only one of them has a node, the
+    condition that pods have its `sizes`. They are None where some pod has no node with either."""
+    worse = landing if worst((landing.verdict, other.verdict)) is landing.verdict else other
+    lands = other if worse is landing else landing
+    if sizes is None or worse.verdict is not LandingVerdict.NO or lands.verdict is LandingVerdict.NO:
+        return worse
+    verdict, condition = worst((lands.verdict, LandingVerdict.LANDS_IF)), sizes[lands is other]
+    return msgspec.structs.replace(lands, verdict=verdict, conditions=(*lands.conditions, condition))

@@ -84,7 +84,7 @@ class SettledBatch:
     ) -> None:
         self._cluster = cluster
         self._pending = pending
-        self._tied = [each for each in (*settled, *free_pods(pending)) if len(each.ties) > 1]
+        self._free = (*settled, *free_pods(pending))
         self._placer = SequentialPlacer(cluster, pending)
         singles = single_landings(replacements)
         unknown = LandingVerdict.UNKNOWN
@@ -171,7 +171,7 @@ class SettledBatch:
         """The pods on a node that may as well have another one on which a replacement may be."""
         may = [single.may for single in self._singles.values()]
         return [
-            each for each in self._tied if any(mask[node] for node in each.ties if node != each.node for mask in may)
+            each for each in self._free if any(mask[node] for node in each.ties if node != each.node for mask in may)
         ]
 
     def _tied_crowd(self, each: FreePod) -> Crowd:

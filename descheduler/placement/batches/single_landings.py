@@ -22,7 +22,7 @@ class SingleLanding(msgspec.Struct, frozen=True, eq=False):
     """The answer for one class: `feasible` nodes, those `open` to it for good, and those it `may` get.
 
     The last are the ones that no plugin refuses but those which others of the batch may appease, and `beside_spread`
-    those that none refuses but PodTopologySpread. `refusal` is a sentence where there is no node that it may get.
+    those that none refuses but PodTopologySpread. `refusal` is a sentence where either has none.
     `credit` is the room that the class gets on top of what is free; `sees_more` says that its scheduler counts more
     than the pods of the cluster.
     """
@@ -50,7 +50,7 @@ def _single_landing(unplaced: UnplacedReplacement) -> SingleLanding:
     evaluation = unplaced.evaluate()
     is_open = evaluation.open_for_good()
     may = unplaced.scheduler.openable(evaluation)
-    refusal = "" if may.any() else unplaced.scheduler.obstacles(evaluation).sentence()
+    refusal = "" if may.any() and is_open.any() else unplaced.scheduler.obstacles(evaluation).sentence()
     cycle = evaluation.cycle
     return SingleLanding(
         verdict_of(unplaced, evaluation),

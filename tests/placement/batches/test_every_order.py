@@ -7,11 +7,13 @@ from typing import Any
 
 import pytest
 
+from descheduler.model.koordinator.elastic_quota import QUOTA_DOMAIN
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.placement.prover import LandingProver
-from tests.builders import make_node, make_pod, make_snapshot, required_anti_affinity
+from tests.builders import make_node, make_pod, make_snapshot, node_object, required_anti_affinity
 from tests.placement.clusters import HOSTNAME, ZONE
+from tests.placement.plugins.reservation.worlds import koord_pod, prover_of
 
 CLOSED = make_node("closed", cpu="64", unschedulable=True)
 MANY = 12
@@ -106,6 +108,14 @@ def test_pods_that_exclude_each_other_need_a_node_each(facts: dict[str, Any]) ->
 
     assert unproven(nodes, leaving(MANY, **facts)) == []
     assert len(unproven(nodes, [*leaving(MANY, **facts), *leaving(1, name="more", **facts)])) == MANY + 1
+
+
+def test_pods_that_keep_away_from_their_own_like_alone_are_in_the_way_of_none() -> None:
+    """Each is the only one of its kind."""
+    apps = [{"app": f"a{index}"} for index in range(MANY)]
+    pods = [make_pod(app["app"], node="closed", labels=app, affinity=required_anti_affinity(app)) for app in apps]
+
+    assert unproven([make_node("a"), make_node("b")], pods) == []
 
 
 def spread(**facts: Any) -> list[Any]:
@@ -218,3 +228,24 @@ def test_a_pending_pod_may_take_the_room_that_the_pod_leaves(cpu: str, left: lis
     found = LandingProver(snapshot).unproven([leaving_pod], [leaving_pod])
 
     assert [pod.name for pod in found] == left
+
+
+@pytest.mark.parametrize(
+    ("most", "num_left"),
+    [pytest.param("13", 0, id="it admits all"), pytest.param("12", MANY, id="it admits all but one")],
+)
+def test_quota_that_does_not_admit_all_at_once_leaves_any_of_them(most: str, num_left: int) -> None:
+    """A pending pod of the same quota may be admitted before them."""
+    facts: dict[str, Any] = {"labels": {f"{QUOTA_DOMAIN}/name": "team"}, "requests": {"cpu": "1"}}
+    quota = {
+        "apiVersion": "scheduling.sigs.k8s.io/v1alpha1",
+        "kind": "ElasticQuota",
+        "metadata": {"name": "team", "namespace": "koordinator-system"},
+        "spec": {"min": {"cpu": most}, "max": {"cpu": most}},
+    }
+    nodes = [node_object("old", cpu="64", unschedulable=True), node_object("new", cpu="64")]
+    pods = [koord_pod(f"p{index:02}", node="old", owners=["ReplicaSet/p"], **facts) for index in range(MANY)]
+    prover = prover_of(*nodes, quota, *pods, koord_pod("waits", owners=["ReplicaSet/waits"], **facts))
+    leaving_pods = [pod for pod in prover.cluster.snapshot.pods if pod.node_name]
+
+    assert len(prover.unproven(leaving_pods, leaving_pods)) == num_left

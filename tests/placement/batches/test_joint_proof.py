@@ -34,6 +34,7 @@ def test_two_slots_take_no_three_pods_although_each_fits_alone() -> None:
     assert alone == [LANDS, LANDS, LANDS]
     assert together.verdict is NO
     assert together.certificate == "3 replacement pods request 3 pods, and the eligible nodes have 2 free"
+    assert not together.is_proven
 
 
 def test_batch_that_lands_in_one_order_only_lands_if() -> None:
@@ -307,6 +308,56 @@ def test_size_that_admission_may_set_again_is_a_condition_where_it_has_no_room()
     )
 
 
+def test_pod_that_another_one_helps_to_a_node_is_tried_though_one_like_it_was_in_vain() -> None:
+    """The first one of them waits for the pod that both want to be near."""
+    term = {"labelSelector": {"matchLabels": {"app": "db"}}, "topologyKey": "kubernetes.io/hostname"}
+    near: dict[str, object] = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+    pods = [make_pod(name, node="c", affinity=near) for name in ("before", "after")]
+
+    joint = prove([make_node("x"), cordoned()], [*pods, victim("db", labels={"app": "db"})], "before", "db", "after")
+
+    assert (joint.verdict, joint.conditions) == (LANDS, ())
+
+
+@pytest.mark.parametrize(
+    ("live", "template", "room", "verdict", "conditions"),
+    [
+        pytest.param("2", "1", "3", LANDS, (), id="room for either size"),
+        pytest.param(
+            "2",
+            "1",
+            "2",
+            LANDS_IF,
+            ("the other replacement pods keep the requests of their templates",),
+            id="room for that of the template",
+        ),
+        pytest.param(
+            "1",
+            "2",
+            "2",
+            LANDS_IF,
+            ("the other replacement pods get the requests that their pods have now",),
+            id="room for that of the pod",
+        ),
+        pytest.param("2", "1", "1", NO, (), id="room for none beside another pod"),
+    ],
+)
+def test_landing_hangs_on_the_size_that_admission_may_give_to_another_pod_again(
+    live: str, template: str, room: str, verdict: LandingVerdict, conditions: tuple[str, ...]
+) -> None:
+    resized = pod_object("p1", node="c", cpu=live, annotations={"vpaUpdates": "cpu request"})
+    owner = workload_object("ReplicaSet/web", replicas=1, template=pod_object("t", cpu=template))
+    plain = pod_object("p2", node="c", owners=["ReplicaSet/p2"], cpu="1")
+    own = workload_object("ReplicaSet/p2", template=pod_object("t", cpu="1"))
+    cordon = node_object("c", unschedulable=True, cpu="64")
+    snapshot = cluster_of(resized, owner, plain, own, node_object("x", cpu=room), cordon)
+
+    joint = LandingProver(snapshot).prove(snapshot.pods)
+
+    assert joint.verdict is verdict
+    assert (joint.landings[1].verdict, joint.landings[1].conditions) == (verdict, conditions)
+
+
 def test_order_is_unproven_where_the_sizes_that_admission_may_set_again_have_no_room() -> None:
     """The node takes all three as their templates say, and two where two of them keep what they request now."""
     resized = {"vpaUpdates": "cpu request"}
@@ -336,3 +387,4 @@ def test_victim_of_an_undecided_member_keeps_its_room() -> None:
     joint = prove(nodes, pods)
 
     assert [landing.verdict for landing in joint.landings] == [UNKNOWN, NO]
+    assert not joint.is_proven

@@ -40,10 +40,10 @@ def test_it_is_on_either_node_where_another_one_has_the_choice_of_both() -> None
     found = ends(leaving("first"), leaving("last"))
 
     assert found[0] == (("y", "y"), {})
-    assert {(nodes, tuple(beside.items())) for nodes, beside in found[1:]} == {
+    assert sorted((nodes, tuple(beside.items())) for nodes, beside in found[1:]) == [
         (("x",), (("first", "y"),)),
         (("y",), (("first", "x"),)),
-    }
+    ]
 
 
 @pytest.mark.parametrize(
@@ -78,3 +78,17 @@ def test_no_end_is_told_of_one_that_lands_nowhere() -> None:
 def test_pod_with_volumes_is_where_it_is_predicted() -> None:
     """Others that get what is handed out one by one are not looked at."""
     assert len(ends(leaving("first"), leaving("last", requests={"example.com/gpu": "0"}))) == 1
+
+
+def test_pod_of_a_scheduler_that_is_not_modelled_is_where_it_is_predicted() -> None:
+    assert len(ends(leaving("first"), leaving("last", scheduler="mine"))) == 1
+
+
+def test_beside_many_others_some_chances_are_played_through() -> None:
+    """Too many for every order: it is found on several of the nodes that any of them may get."""
+    nodes = tuple(make_node(f"n{number}") for number in range(7))
+
+    found = ends(*(leaving(f"p{number}") for number in range(6)), leaving("last"), nodes=nodes)
+
+    assert len({nodes for nodes, _ in found[1:]}) > 1
+    assert all(len({*others.values(), *nodes}) == 7 for nodes, others in found[1:])

@@ -10,7 +10,7 @@ import pytest
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.placement.landings.landing import JointVerdict
-from tests.builders import make_node, make_pod
+from tests.builders import make_node, make_pod, required_anti_affinity
 from tests.placement.batches.proofs import prove
 from tests.placement.batches.small_batches import ZONE
 
@@ -71,6 +71,15 @@ def test_pods_that_stay_in_the_closed_domain_raise_the_bound() -> None:
     assert certificate(prove(in_zones(), [*leaving(3, spread()), *there, here], *names[:3])) == allows(2, 3)
 
 
+def test_one_pod_may_be_one_too_many() -> None:
+    here = make_pod("here", node="x", labels=APP)
+
+    expected = (
+        f"topology spread over {ZONE} allows 0 of 1 replacement pod like that of default/p0 in the eligible domains"
+    )
+    assert certificate(prove(in_zones(), [*leaving(1, spread()), here], "p0")) == expected
+
+
 def test_too_few_domains_count_as_one_without_pods() -> None:
     """With `minDomains` above their number, whatever the domains hold."""
     there = [make_pod(f"there{n}", node="full", labels=APP) for n in range(2)]
@@ -129,6 +138,37 @@ def test_batch_that_requests_more_than_is_free_in_all_cannot_land(cpu: str, memo
     ]
 
     assert prove(nodes, pods).certificate == expected
+
+
+def test_kind_that_has_just_enough_room_is_not_the_cause() -> None:
+    """The node takes both of them, and not the third one beside them."""
+    nodes = [make_node("x", cpu="4"), make_node("c", unschedulable=True)]
+    third = make_pod("third", node="c", cpu="1", owners=["ReplicaSet/third"])
+
+    found = prove(nodes, [*leaving(2, cpu="2"), third]).certificate
+
+    assert found == "3 replacement pods request 5 cpu, and the eligible nodes have 4 free"
+
+
+@pytest.mark.parametrize(
+    "constraint",
+    [
+        pytest.param(spread(2), id="it allows just as many"),
+        pytest.param(spread(selector={"app": "other"}), id="it does not count them"),
+    ],
+)
+def test_spread_that_allows_all_of_a_kind_is_not_the_cause(constraint: dict[str, Any]) -> None:
+    """There is one node, and they keep apart."""
+    found = prove(in_zones(), leaving(2, constraint, affinity=required_anti_affinity(APP))).certificate
+
+    assert found == "no assignment of all replacement pods to nodes exists (all orders and nodes were tried)"
+
+
+def test_spread_of_two_kinds_that_count_each_other_is_not_the_cause() -> None:
+    other = make_pod("other", node="c", labels=APP, cpu="1", owners=["ReplicaSet/other"])
+    found = prove(in_zones(), [*leaving(2, spread()), other]).certificate
+
+    assert found == "no assignment of all replacement pods to nodes exists (all orders and nodes were tried)"
 
 
 @pytest.mark.parametrize(("places", "expected"), [("2", ""), ("1", "have room for 1")])

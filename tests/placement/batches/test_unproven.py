@@ -60,6 +60,16 @@ def test_pods_that_nobody_asked_about_are_not_told(asked: str) -> None:
     assert unproven([make_node("x", cpu="3")], pods, asked=asked) == [asked]
 
 
+def test_pod_that_lands_nobody_knows_where_may_take_the_node_of_another_one() -> None:
+    """A search among those whose nodes are known would leave that one out."""
+    near_nobody = {"labelSelector": {"matchLabels": {"app": "none"}}, "topologyKey": HOSTNAME}
+    near: dict[str, Any] = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [near_nobody]}}
+    unknown = victim("unknown", cpu="2", scheduler="mine", affinity=near)
+
+    assert unproven([make_node("x", cpu="3")], [victim("p", cpu="2"), unknown]) == ["p"]
+    assert unproven([make_node("x", cpu="4")], [victim("p", cpu="2"), unknown]) == []
+
+
 def test_pod_whose_node_is_not_known_is_in_the_way_of_none_where_it_stays() -> None:
     nodes = [make_node("x", cpu="4"), make_node("y", cpu="4")]
     pods = [victim("p", cpu="2"), make_pod("q", node="gone", owners=["ReplicaSet/q"], cpu="2")]

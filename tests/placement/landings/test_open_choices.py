@@ -10,14 +10,18 @@ import pytest
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.placement.configuration.kube_scheduler.configuration import load_scheduler_configuration
+from descheduler.placement.framework.scheduler import Scheduler
 from descheduler.placement.landings.landing import LandingVerdict
+from descheduler.placement.landings.open_choices import FreePod, holds_more_than_room
 from descheduler.placement.plugins.table import PLUGINS
 from descheduler.placement.prover import LandingProver
+from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 from tests.builders import Object, make_node, make_pod, make_snapshot
 from tests.placement.considered import LANDS, LIKELY, UNKNOWN
 
 RACK = "scheduler plugin Rack is not modelled"
 CALLED = "scheduler extender http://rack is not called"
+_DOCUMENT = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
 
 
 def plugin_at(*points: str) -> Object:
@@ -34,7 +38,7 @@ def extender(*verbs: str, **facts: Any) -> Object:
 
 
 def prover_of(configuration: Object, nodes: Sequence[Node], pods: Sequence[Pod]) -> LandingProver:
-    document = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration", **configuration}
+    document = {**_DOCUMENT, **configuration}
     return LandingProver(
         make_snapshot(nodes, pods), configuration=load_scheduler_configuration(document, plugins=PLUGINS)
     )
@@ -216,3 +220,41 @@ def test_as_many_nodes_as_pods_are_enough_where_each_takes_any_of_them(configura
     assert (first.verdict, first.node, first.ties) == (LANDS, "a", ("a", "b"))
     assert (second.verdict, second.node, second.ties) == (LANDS, "b", ("b", "a"))
     assert second.open_cause == cause
+
+
+@pytest.mark.parametrize(
+    ("facts", "is_more"),
+    [
+        pytest.param({"cpu": "1"}, False, id="room"),
+        pytest.param({"requests": {"hugepages-2Mi": "2Mi"}}, False, id="huge pages"),
+        pytest.param({"requests": {"example.com/gpu": "1"}}, True, id="a device"),
+        pytest.param({"claims": ["data"]}, True, id="a claim for a volume"),
+        pytest.param(
+            {"spec": {"volumes": [{"name": "v", "ephemeral": {"volumeClaimTemplate": {"spec": {}}}}]}},
+            True,
+            id="a volume of its own",
+        ),
+    ],
+)
+def test_devices_and_volumes_are_more_than_room(facts: Any, is_more: bool) -> None:
+    assert holds_more_than_room(make_pod("pod", **facts)) is is_more
+
+
+@pytest.mark.parametrize(
+    ("ties", "is_pending", "is_open"),
+    [
+        pytest.param((0,), False, False, id="a replacement with one node"),
+        pytest.param((0, 1), False, True, id="one with several"),
+        pytest.param((0,), True, True, id="a pending pod, whose turn is open too"),
+    ],
+)
+def test_node_of_another_pod_is_open_where_its_choice_or_its_turn_is(
+    ties: tuple[int, ...], is_pending: bool, is_open: bool
+) -> None:
+    pod = make_pod("pod")
+    profile = load_scheduler_configuration({**_DOCUMENT, **plugin_at("score")}, plugins=PLUGINS).profiles[0]
+    scheduler = Scheduler(ShadowCluster(make_snapshot([OLD], [pod])), profile, plugins=PLUGINS)
+
+    found = FreePod(pod, 0, scheduler, pod, is_pending=is_pending, ties=ties)
+
+    assert found.doubt == (RACK if is_open else "")

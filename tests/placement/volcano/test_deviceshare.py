@@ -11,6 +11,7 @@ from descheduler.model.pod import Pod
 from descheduler.placement.volcano.jobs import Status
 from descheduler.placement.volcano.order import FirstChoices
 from descheduler.placement.volcano.plugins.deviceshare import GpuCards, VirtualCards
+from descheduler.placement.volcano.session import Session
 from tests.placement.volcano.cycle.cycle import run_cycle
 from tests.placement.volcano.worlds import Object, group, node, plugin, pods, session, snapshot_of, tasks_of
 
@@ -298,8 +299,8 @@ def test_memory_that_is_stated_comes_before_a_percentage() -> None:
     assert cards.has_room(asking("pod", share(percentage=99)))
 
 
-def cards_given(arguments: Mapping[str, bool], limits: Mapping[str, str]) -> tuple[Status, Mapping[str, str]]:
-    """What becomes of a pod on a node with two GPUs of 10 each, and what is noted on it."""
+def beside_cards(arguments: Mapping[str, bool], limits: Mapping[str, str]) -> Session:
+    """A pod that waits, and a node with two GPUs of 10 each."""
     offered: Any = node("a", **{VOLCANO + "gpu-memory": "20", VOLCANO + "gpu-number": "2"})
     offered["metadata"]["annotations"] = {
         f"{VOLCANO}node-vgpu-register": TWO_CARDS,
@@ -309,7 +310,12 @@ def cards_given(arguments: Mapping[str, bool], limits: Mapping[str, str]) -> tup
     wanting[0]["spec"]["containers"] += _limited([limits])
     stated = {f"deviceshare.{mode}Enable": is_on for mode, is_on in arguments.items()}
     tiers = [[plugin("gang"), plugin("deviceshare", arguments=stated)]]
-    made = session(offered, group("job"), wanting, tiers=tiers)
+    return session(offered, group("job"), wanting, tiers=tiers)
+
+
+def cards_given(arguments: Mapping[str, bool], limits: Mapping[str, str]) -> tuple[Status, Mapping[str, str]]:
+    """What becomes of that pod, and what is noted on it."""
+    made = beside_cards(arguments, limits)
     run_cycle(made)
     return tasks_of(made)["job-0"].status, made.devices
 
@@ -358,6 +364,24 @@ def test_task_that_is_taken_back_has_no_note_any_more() -> None:
         made.take_back(tasks[name])
 
     assert made.devices == {}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "noted"),
+    [
+        pytest.param({"VGPU": True}, ["uuid-1,NVIDIA,5,0:"], id="vGPUs"),
+        pytest.param({}, [], id="no mode, and no cards"),
+    ],
+)
+def test_note_of_a_vgpu_stays_on_a_task_that_is_taken_back(arguments: Mapping[str, bool], noted: list[str]) -> None:
+    """Volcano frees no vGPU before the next cycle."""
+    made = beside_cards(arguments, share(memory=5))
+    task = tasks_of(made)["job-0"]
+
+    made.allocate(task, 0)
+    made.take_back(task)
+
+    assert list(made.devices.values()) == noted
 
 
 def test_without_a_mode_cards_do_not_count() -> None:

@@ -78,6 +78,8 @@ def test_score_is_the_mean_over_resources(arguments: Mapping[str, Any], score: f
         pytest.param({"weight": '{"cpu": 1.5}'}, 0, id="weights that are no integers"),
         pytest.param({"weight": "[" * 9999}, 0, id="weights that are nested too deeply"),
         pytest.param({"weight": '{"cpu": ' + "9" * 99 + "}"}, 0, id="weights above all numbers of Go"),
+        pytest.param({"weight": '{"cpu": 9223372036854775807}'}, 500, id="the largest number of Go"),
+        pytest.param({"weight": '{"cpu": 9223372036854775808}'}, 0, id="one more than that"),
         pytest.param({"scoring-type": "Other", "weight": '{"cpu": 0, "memory": 5}'}, 800, id="an unknown type"),
     ],
 )
@@ -120,6 +122,13 @@ def test_resource_that_a_node_lacks_gives_it_nothing_and_one_that_is_short_takes
     made = _made(nodes, _asking(pods("new", 1), gpu="4", foo="5"), resources=resources)
 
     assert _scores(made) == [133.333333, 0, 0]
+
+
+def test_resource_of_weight_zero_does_not_count_where_it_is_short() -> None:
+    (new,) = pods("new", 1, cpu="2", memory="50Gi")
+    new["metadata"]["annotations"]["volcano.sh/resource-strategy-weight"] = '{"cpu": 0, "memory": 1}'
+
+    assert _scores(_made([node("a", cpu="1")], new)) == [500]
 
 
 _MIXED = {"a": {}, "b": {GPU: "8"}, "c": {GPU: "8", FOO: "1"}}
@@ -174,6 +183,15 @@ def test_proportional_keeps_cpu_and_memory_beside_scarce_resources(
 
     codes = made.tiers.codes(tasks_of(made)["new-0"], len(nodes))
     assert (codes == 3).tolist() == refused
+
+
+@pytest.mark.parametrize(("memory", "is_refused"), [("5G", False), ("4999M", True)])
+def test_node_keeps_a_million_bytes_for_each_thousandth_of_what_is_scarce(memory: str, is_refused: bool) -> None:
+    proportional = {"enable": True, "resources": GPU, "resourceProportion": {f"{GPU}.cpu": 0.0}}
+
+    made = _made([node("a", memory=memory, **{GPU: "4"})], pods("new", 1, memory="1G"), proportional=proportional)
+
+    assert (made.tiers.codes(tasks_of(made)["new-0"], 1).tolist() == [3]) is is_refused
 
 
 @pytest.mark.parametrize(

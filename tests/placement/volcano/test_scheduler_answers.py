@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from descheduler.model.pod import Pod
 from descheduler.placement.framework.obstacle import Code, Shortage
 from descheduler.placement.framework.scheduler_model import DoubtOf, Unit
 from descheduler.placement.framework.scheduling_plugin import Compares
@@ -19,28 +18,15 @@ from tests.placement.volcano.worlds import (
     group,
     node,
     owned,
-    plugin,
+    pod_of,
     pods,
     priority_class,
     queue,
-    scheduling,
+    scheduler_over,
     snapshot_of,
 )
 
 GPU = "nvidia.com/gpu"
-
-
-def scheduler_over(*objects: Any, tiers: Any = (("priority", "gang"), ("predicates", "nodeorder"))) -> VolcanoScheduler:
-    """Volcano over these objects, which admits all jobs and allocates."""
-    named = [{"plugins": [plugin(name) if isinstance(name, str) else name for name in tier]} for tier in tiers]
-    document = {"actions": "enqueue, allocate, backfill", "tiers": named}
-    configuration = scheduling(document).others["volcano"]
-    cluster = ShadowCluster(snapshot_of(*objects), reads_annotations=landing_annotations())
-    return VolcanoScheduler(cluster, configuration)  # type: ignore[arg-type] # what Volcano is given
-
-
-def pod_of(scheduler: VolcanoScheduler, name: str) -> Pod:
-    return next(pod for pod in scheduler.cluster.snapshot.pods if pod.name == name)
 
 
 def asking(cpu: str, **more: str) -> list[Object]:

@@ -132,6 +132,14 @@ def test_no_task_goes_where_more_are_away_already_than_may() -> None:
     assert _asked(*pods("own", 3, on="a"), *waiting, budget={"volcano.sh/jdb-max-unavailable": "1"}) == []
 
 
+@pytest.mark.parametrize("phase", ["Failed", "Succeeded"])
+def test_task_that_has_ended_is_not_away(phase: str) -> None:
+    ended = renamed("own-ended", pods("own", 1, on="a"))
+    ended["status"] = {"phase": phase}
+
+    assert _asked(*pods("own", 3, on="a"), ended, budget={"volcano.sh/jdb-max-unavailable": "1"}) == ["own-0"]
+
+
 def test_tasks_of_zones_and_tasks_that_are_not_preemptable_are_no_victims() -> None:
     spared = _stating([renamed("own-spared", pods("own", 1, on="a"))], preemptable="false")
 

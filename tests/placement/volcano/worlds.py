@@ -25,6 +25,7 @@ from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 from descheduler.placement.volcano.jobs import Task
 from descheduler.placement.volcano.order import Choices
 from descheduler.placement.volcano.plugins.table import VOLCANO_PLUGINS
+from descheduler.placement.volcano.scheduler import VolcanoScheduler
 from descheduler.placement.volcano.session import Session
 
 Object = dict[str, Any]
@@ -140,6 +141,24 @@ def prover_of(
     """A prover over such a cluster and these schedulers; and the pods by name."""
     snapshot = snapshot_of(*objects)
     return LandingProver(snapshot, configuration=scheduling(configuration)), {pod.name: pod for pod in snapshot.pods}
+
+
+def scheduler_over(
+    *objects: Any,
+    tiers: Any = (("priority", "gang"), ("predicates", "nodeorder")),
+    actions: str = "enqueue, allocate, backfill",
+) -> VolcanoScheduler:
+    """Volcano over these objects, which admits all jobs and allocates unless `tiers` or `actions` say otherwise."""
+    named = [{"plugins": [plugin(name) if isinstance(name, str) else name for name in tier]} for tier in tiers]
+    document = {"actions": actions, "tiers": named}
+    configuration = scheduling(document).others["volcano"]
+    cluster = ShadowCluster(snapshot_of(*objects), reads_annotations=landing_annotations())
+    return VolcanoScheduler(cluster, configuration)  # type: ignore[arg-type] # what Volcano is given
+
+
+def pod_of(scheduler: VolcanoScheduler, name: str) -> Pod:
+    """The pod of this name."""
+    return next(pod for pod in scheduler.cluster.snapshot.pods if pod.name == name)
 
 
 def tasks_of(made: Session) -> dict[str, Task]:

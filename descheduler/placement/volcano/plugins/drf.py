@@ -162,8 +162,7 @@ class DominantShares:
         victims = []
         for task in candidates:
             held[task.job] = subtracted(held.get(task.job, self.allocated[task.job]), task.request)
-            left = self.share_of(held[task.job])
-            if own < left or abs(own - left) <= _DELTA:
+            if own - self.share_of(held[task.job]) <= _DELTA:
                 victims.append(task)
         return Victims(victims)
 
