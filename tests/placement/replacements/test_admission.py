@@ -143,6 +143,7 @@ BELOW, ABOVE = (
     ("resources", "expected"),
     [
         pytest.param({"cpu": "1", "limits": {"cpu": "2"}}, "", id="both bounds"),
+        pytest.param({"cpu": "2", "limits": {"cpu": "2"}}, "", id="a request at the maximum"),
         pytest.param({"cpu": "999m", "limits": {"cpu": "2"}}, BELOW, id="a request below the minimum"),
         pytest.param({"limits": {"cpu": "500m"}}, BELOW, id="a limit below the minimum"),
         pytest.param({}, BELOW, id="no request"),

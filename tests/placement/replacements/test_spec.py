@@ -77,6 +77,7 @@ def test_template_comes_first_and_the_live_pod_says_what_it_leaves_out(field: st
             {"spec": {"resourceClaims": [{"name": "gpu", "resourceClaimName": "gpu"}]}},
             id="resource claims",
         ),
+        pytest.param("has_scheduling_group", {"spec": {"schedulingGroup": {"podGroupName": "g"}}}, id="a group"),
         pytest.param("tolerations", {"tolerations": [TAINT]}, id="tolerations"),
         pytest.param("node_selector", {"node_selector": {"disk": "ssd"}}, id="node selector"),
     ],

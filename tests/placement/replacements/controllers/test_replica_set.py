@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from descheduler.placement.replacements.answer import Returns
-from tests.builders import Object, ago, pod_object
+from tests.builders import Object, ago, owner, pod_object
 from tests.placement.replacements.controllers.answers import answer
 from tests.placement.workloads import workload_object
 
@@ -89,3 +89,17 @@ def test_replica_set_whose_deployment_is_gone_leaves_a_doubt_where_deployments_w
     assert "Deployment" in answer(*pods(2), replica_set, other).doubt
     assert answer(*pods(2), replica_set).doubt == ""
     assert answer(*pods(2), workload_object("ReplicaSet/web", replicas=2), other).doubt == ""
+
+
+@pytest.mark.parametrize(
+    "reference",
+    [owner("Rollout/shop"), owner("Deployment/shop", controller=False)],
+    ids=["another controller", "an owner that is not its controller"],
+)
+def test_end_of_a_deployment_is_no_doubt_where_it_does_not_control_the_replica_set(reference: Object) -> None:
+    replica_set, going = workload_object("ReplicaSet/web", replicas=2), deployment(2)
+    replica_set["metadata"]["ownerReferences"] = [reference]
+    gone = workload_object("Deployment/other", replicas=1)
+    going["metadata"]["deletionTimestamp"] = ago(1)
+
+    assert [answer(*pods(2), replica_set, each).doubt for each in (going, gone)] == ["", ""]

@@ -176,6 +176,26 @@ def test_revision_that_no_pod_has_leaves_a_doubt() -> None:
     assert "is not in the snapshot" in answer(member(0, "db-2"), kept, of="db-0").doubt
 
 
+def test_revision_without_a_template_is_read_from_a_pod_that_has_it() -> None:
+    status = {"currentRevision": "db-1", "updateRevision": "db-2"}
+    kept = stateful_set(status=status, updateStrategy={"rollingUpdate": {"partition": 3}})
+    metadata = {"name": "db-1", "namespace": "default"}
+    revision = {"apiVersion": "apps/v1", "kind": "ControllerRevision", "metadata": metadata, "revision": 1, "data": {}}
+
+    made = answer(member(0, "db-2"), member(1, "db-1"), kept, revision, of="db-0")
+
+    assert made.revision is None
+    assert made.like is not None
+    assert made.like.name == "db-1"
+
+
+def test_set_that_its_controller_has_not_seen_yet_keeps_no_revision() -> None:
+    fresh = stateful_set(status={"observedGeneration": 1}, updateStrategy={"rollingUpdate": {"partition": 3}})
+    fresh["metadata"]["generation"] = 2
+
+    assert answer(member(0), fresh, of="db-0").doubt == ""
+
+
 def test_orphan_keeps_the_name_that_its_former_stateful_set_needs() -> None:
     orphan = pod_object("db-0", owners=[])
 
