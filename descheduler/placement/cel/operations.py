@@ -123,11 +123,12 @@ def split(text: str, separator: str, limit: int = -1) -> tuple[str, ...]:
     """The parts between separators, at most `limit` of them unless it is negative."""
     if limit == 0:
         return ()
+    num_splits = max(limit - 1, -1)
     if separator:
-        return tuple(text.split(separator, limit - 1 if limit > 0 else -1))
-    if limit < 0 or limit > len(text):
+        return tuple(text.split(separator, num_splits))
+    if not 0 <= num_splits < len(text):
         return tuple(text)
-    return (*text[: limit - 1], text[limit - 1 :])
+    return (*text[:num_splits], text[num_splits:])
 
 
 def replaced(text: str, old: str, new: str, limit: int = -1) -> str:

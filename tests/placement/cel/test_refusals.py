@@ -165,3 +165,7 @@ def test_strings_are_of_4096_characters_at_most(expression: str, too_long: str) 
 
     assert answer(expression.format(*halves)) is True
     assert told_of(too_long.format(*halves)) == (Unsupported, "a string or list of more than 4096 elements")
+
+
+def test_text_in_which_nothing_is_replaced_stays_within_the_limit() -> None:
+    assert answer(f"size('{'a' * 2048}'.replace('a', '{'b' * 2048}', 0)) == 2048") is True
