@@ -153,8 +153,6 @@ def full_version(text: str, lenient: bool) -> str:
     if not lenient:
         return text
     parts = [_without_zeros(part) for part in text.removeprefix("v").split(".", 2)]
-    if len(parts) < 3 and ("+" in parts[-1] or "-" in parts[-1]):
-        return ""
     return ".".join([*parts, "0", "0"][:3])
 
 

@@ -112,7 +112,7 @@ def test_nesting_of_more_than_48_levels_is_outside_the_subset(wide: str, too_wid
 
 
 def test_position_of_too_deep_nesting_is_that_of_the_level_beyond() -> None:
-    assert told_of("(" * 48 + "true" + ")" * 48)[1] == "nesting of more than 48 levels at position 49"
+    assert told_of("(" * 48 + "false" + ")" * 48)[1] == "nesting of more than 48 levels at position 49"
 
 
 @pytest.mark.parametrize("sign", [pytest.param("e", id="one byte each"), pytest.param("é", id="two bytes each")])
