@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -249,6 +250,23 @@ def test_release_has_a_major_and_a_minor_number(text: str) -> None:
 def test_what_is_no_release_is_told_with_an_example(text: str) -> None:
     with pytest.raises(ValueError, match=r"is not a release of Volcano, for example 1\.14$"):
         VolcanoVersion.parse(text)
+
+
+@pytest.mark.parametrize("minor", [10, 14])
+@pytest.mark.parametrize("value", [True, False])
+def test_boolean_without_quotes_is_read_and_quoted_text_stays_text(minor: int, value: bool) -> None:
+    plugins = [
+        {"name": "predicates", "arguments": {"predicate.CacheEnable": value}},
+        {"name": "binpack", "arguments": {"binpack.resources": "true"}},
+    ]
+    text = json.dumps({"actions": "allocate", "tiers": [{"plugins": plugins}]})
+
+    found = load(text, VolcanoVersion(1, minor))
+
+    assert [plugin.arguments for plugin in found.plugins] == [
+        Arguments({"predicate.CacheEnable": value}),
+        Arguments({"binpack.resources": "true"}),
+    ]
 
 
 def test_quoted_booleans_are_read_since_the_release_after_the_measured_one() -> None:
