@@ -357,8 +357,11 @@ def test_full_quota_delays_a_pod_that_would_come_beside_its_predecessor(
     pod = pod_object("victim", cpu="200m", owners=[f"{kind}/web"])
     quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "team", "namespace": "default"}}
 
-    for counted, returns in (("requests.cpu", of_requests), ("count/pods", of_objects)):
-        full = quota | {"status": {"hard": {counted: "1"}, "used": {counted: "1"}}}
+    requests, objects = ["requests.cpu"], ["count/pods"]
+    cases = (requests, of_requests), (objects, of_objects), (requests + objects, of_objects)
+    for counted, returns in cases:
+        amounts = dict.fromkeys(counted, "1")
+        full = quota | {"status": {"hard": amounts, "used": amounts}}
 
         made = replacement(pod, workload_object(f"{kind}/web", template=pod, completions=1), full)
 

@@ -297,5 +297,7 @@ def _wanted(members: Members) -> frozenset[int]:
 
 
 def _is_below(pod: Pod, completions: int | None) -> bool:
-    index = None if completions is None else index_of(pod)
-    return index is None or completions is None or index < completions
+    if completions is None:
+        return True
+    index = index_of(pod)
+    return index is None or index < completions
