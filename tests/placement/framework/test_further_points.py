@@ -115,6 +115,30 @@ def test_scores_in_a_range_leave_the_choice_open(given: list[int], most: dict[in
     assert scheduler(ranged(given, most)).evaluate(WAITING).choose() == expected
 
 
+@pytest.mark.parametrize(
+    ("scores", "is_unknown", "ties"),
+    [
+        pytest.param([10, 50, 20], True, (1, 0), id="what it gives may be anything"),
+        pytest.param([10, 50, 20], False, (1,), id="it knows all"),
+        pytest.param(None, True, (0, 1, 2), id="it gives nothing"),
+    ],
+)
+def test_scores_are_in_doubt_where_a_plugin_gives_some_and_does_not_know_them(
+    scores: list[int] | None, is_unknown: bool, ties: tuple[int, ...]
+) -> None:
+    class Unsure(Mine):
+        def score(self, cycle: Cycle, feasible: Any) -> Scores | None:
+            return None if scores is None else Scores(np.array(scores))
+
+        def unknown(self, cycle: Cycle) -> Any:
+            return np.array([True, False, False]) if is_unknown else None
+
+    choice = scheduler(Unsure).evaluate(WAITING).choose()
+
+    assert choice is not None
+    assert (choice.ties, choice.is_open) == (ties, len(ties) == 2)
+
+
 class Opening(Mine):
     """Closes the first two nodes, of which the first may open."""
 
