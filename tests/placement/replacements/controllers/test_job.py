@@ -159,6 +159,23 @@ def test_failure_policy_may_end_the_job(spec: Object, end: OwnerEnd | None) -> N
     assert answer(member(), job(**spec)).end == end
 
 
+@pytest.mark.parametrize(
+    ("condition", "status", "end"),
+    [
+        pytest.param("ConfigIssue", "True", failed("PodFailurePolicy"), id="one that the pod has"),
+        pytest.param("ConfigIssue", "False", None, id="not by its opposite"),
+        pytest.param("DisruptionTarget", "False", None, id="not by what the eviction overwrites"),
+    ],
+)
+def test_failure_policy_looks_at_the_conditions_of_the_pod(condition: str, status: str, end: OwnerEnd | None) -> None:
+    victim = member()
+    has = (("ConfigIssue", "True"), ("DisruptionTarget", "False"))
+    victim["status"]["conditions"] = [{"type": kind, "status": value} for kind, value in has]
+    rule = policy("FailJob", onPodConditions=[{"type": condition, "status": status}])
+
+    assert answer(victim, job(**rule)).end == end
+
+
 def test_first_rule_that_matches_decides() -> None:
     rules = [{"action": "Ignore", **DISRUPTED}, {"action": "FailJob", **DISRUPTED}]
 
@@ -263,6 +280,15 @@ def test_job_of_another_controller_is_not_known() -> None:
     made = answer(member(), job(managedBy="kueue.x-k8s.io/multikueue", backoffLimit=0))
 
     assert made.doubt == "a controller other than Kubernetes' own manages the Job (managedBy)"
+
+
+@pytest.mark.parametrize(("parallelism", "is_surplus"), [(2, True), (3, False)])
+def test_pods_that_leave_together_are_all_to_come_again(parallelism: int, is_surplus: bool) -> None:
+    pods = [member(), member("other"), member("third")]
+
+    found = answer(*pods, job(parallelism=parallelism, completions=9), gone=("other",))
+
+    assert bool(found.doubt) is is_surplus
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from random import Random
 from typing import Any
 
@@ -115,6 +116,19 @@ def test_pod_waits_for_one_that_is_ready_for_less_than_min_ready_seconds(seconds
     waits = "StatefulSet db waits until pod db-0 has been ready for 20 s (minReadySeconds)"
     assert made.returns is returns
     assert made.conditions == ((waits,) if returns is Returns.LATER else ())
+
+
+@pytest.mark.parametrize(("now", "knows_since"), [(None, True), (NOW, False)], ids=["the time", "since when it is"])
+def test_pod_that_is_ready_is_available_where_nobody_knows(now: datetime | None, knows_since: bool) -> None:
+    lower = member(0)
+    lower["status"].pop("startTime", None)
+    ready = {"type": "Ready", "status": "True"}
+    lower["status"]["conditions"] = [ready | ({"lastTransitionTime": ago(5)} if knows_since else {})]
+    snapshot = cluster_of(lower, member(1), stateful_set(minReadySeconds=20))
+
+    made = Owners(snapshot, now).answer(pod_named(snapshot, "db-1"))
+
+    assert (made.returns, made.conditions) == (Returns.WHEN_GONE, ())
 
 
 @pytest.mark.parametrize(("ordinal", "is_created"), [(4, False), (5, True), (7, True), (8, False)])
