@@ -28,7 +28,7 @@ def quotient(left: int, right: int) -> int:
     if right == 0:
         raise EvaluationError("division by zero")
     magnitude = abs(left) // abs(right)
-    return in_range(magnitude if (left < 0) == (right < 0) else -magnitude)
+    return in_range(-magnitude if left * right < 0 else magnitude)
 
 
 def remainder(left: int, right: int) -> int:
