@@ -73,9 +73,9 @@ def fits(given: Type, wanted: Type, bound: dict[Type, Type]) -> bool:
         return True
     if NULL in (given, wanted):
         return given == wanted or (wanted if given == NULL else given).name in _NULLABLE
-    if given.name != wanted.name or len(given.parts) != len(wanted.parts):
-        return False
-    return all(fits(part, other, bound) for part, other in zip(given.parts, wanted.parts, strict=True))
+    return given.name == wanted.name and all(
+        fits(part, other, bound) for part, other in zip(given.parts, wanted.parts, strict=True)
+    )
 
 
 def are_alike(one: Type, other: Type) -> bool:
@@ -84,7 +84,7 @@ def are_alike(one: Type, other: Type) -> bool:
         return True
     if one.is_dynamic or other.is_dynamic:
         return one == other
-    if one.name != other.name or len(one.parts) != len(other.parts):
+    if one.name != other.name:
         return fits(one, other, {})
     return all(are_alike(*pair) for pair in zip(one.parts, other.parts, strict=True))
 

@@ -28,7 +28,7 @@ def quotient(left: int, right: int) -> int:
     if right == 0:
         raise EvaluationError("division by zero")
     magnitude = abs(left) // abs(right)
-    return in_range(magnitude if (left < 0) == (right < 0) else -magnitude)
+    return in_range(-magnitude if left * right < 0 else magnitude)
 
 
 def remainder(left: int, right: int) -> int:
@@ -123,11 +123,12 @@ def split(text: str, separator: str, limit: int = -1) -> tuple[str, ...]:
     """The parts between separators, at most `limit` of them unless it is negative."""
     if limit == 0:
         return ()
+    num_splits = max(limit - 1, -1)
     if separator:
-        return tuple(text.split(separator, limit - 1 if limit > 0 else -1))
-    if limit < 0 or limit > len(text):
+        return tuple(text.split(separator, num_splits))
+    if not 0 <= num_splits < len(text):
         return tuple(text)
-    return (*text[: limit - 1], text[limit - 1 :])
+    return (*text[:num_splits], text[num_splits:])
 
 
 def replaced(text: str, old: str, new: str, limit: int = -1) -> str:
@@ -152,8 +153,6 @@ def full_version(text: str, lenient: bool) -> str:
     if not lenient:
         return text
     parts = [_without_zeros(part) for part in text.removeprefix("v").split(".", 2)]
-    if len(parts) < 3 and ("+" in parts[-1] or "-" in parts[-1]):
-        return ""
     return ".".join([*parts, "0", "0"][:3])
 
 

@@ -185,9 +185,8 @@ class _Reader:
         return match
 
     def _quoted(self, flags: _Flags) -> Sequence[Part]:
-        end = self._text.find("\\E", self._at)
-        quoted = self._text[self._at : end if end >= 0 else None]
-        self._at = end + 2 if end >= 0 else len(self._text)
+        quoted, closing, _ = self._text[self._at :].partition("\\E")
+        self._at += len(quoted) + len(closing)
         return [_characters(_ranges_of(character), flags) for character in quoted]
 
     def _atom(self, flags: _Flags) -> Part:

@@ -257,8 +257,10 @@ class Scheduler(JoinedInteractions, SchedulerModel):
     def choose(self, evaluation: PodEvaluation) -> Choice | None:
         """The node that is taken after `evaluation`; None when no node passes, or when the pod cannot be scored."""
         choice = self._scoring.choose(evaluation)
-        cause = "" if choice is None else self.doubt(evaluation.cycle.pod.pod, DoubtOf.CHOICE)
-        return self._scoring.opened(choice, evaluation, cause) if choice is not None and cause else choice
+        if choice is None:
+            return None
+        cause = self.doubt(evaluation.cycle.pod.pod, DoubtOf.CHOICE)
+        return self._scoring.opened(choice, evaluation, cause) if cause else choice
 
     def place(self, evaluation: PodEvaluation, node: int, *ledgers: Ledger[Any]) -> Placed:
         """Puts the evaluated pod on `node`, with what it takes out of `ledgers` and then out of those of plugins."""
@@ -320,7 +322,7 @@ class Scheduler(JoinedInteractions, SchedulerModel):
     def openable(self, evaluation: PodEvaluation) -> BoolMask:
         """The nodes that none refuses but plugins which others may appease."""
         helpers = self.helpers(evaluation.cycle.pod.pod)
-        if not helpers or evaluation.refusals:
+        if not helpers:
             return evaluation.feasible
         return evaluation.open_for_good() & ~ObstacleCounts(evaluation).of_others(helpers)
 

@@ -227,8 +227,10 @@ class Scoring:
         """Where totals are not known. Raises ScoreError."""
         for plugin, weight in self._open_scorers:
             mask = plugin.unknown(evaluation.cycle)
-            scores = None if mask is None else plugin.score(evaluation.cycle, evaluation.feasible)
-            if mask is not None and scores is not None:
+            if mask is None:
+                continue
+            scores = plugin.score(evaluation.cycle, evaluation.feasible)
+            if scores is not None:
                 nodes = (mask & evaluation.feasible).nonzero()[0]
                 own = scores.final[nodes] * weight
                 yield _TotalRange(nodes, own, _MOST_SCORE * weight - own)

@@ -137,16 +137,12 @@ class Owners:
     def _orphan(self, victim: Pod) -> OwnerAnswer:
         """A pod without a controller, unless it has the name of a pod that a StatefulSet lacks for that."""
         ordinal, name = ordinal_of(victim), victim.name.rpartition("-")[0]
-        workload = None if ordinal is None else self._stateful_set(victim.namespace, name)
-        if workload is None or ordinal is None:
+        workload = self._snapshot.workloads_by_name.get(("StatefulSet", victim.namespace, name))
+        if workload is None or ordinal is None or workload.is_deleting:
             return BARE
-        situation = self._situation(victim, workload)
-        if workload.is_deleting or not wants_ordinal(situation, ordinal):
+        if not wants_ordinal(self._situation(victim, workload), ordinal):
             return BARE
         return OwnerAnswer(Returns.LATER, notes=(f"StatefulSet {name} creates its own pod of this name",))
-
-    def _stateful_set(self, namespace: str, name: str) -> Workload | None:
-        return self._snapshot.workloads_by_name.get(("StatefulSet", namespace, name))
 
 
 def _once_gone(answer: OwnerAnswer, victim: Pod, owner: Owner) -> OwnerAnswer:

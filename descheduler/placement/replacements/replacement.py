@@ -113,12 +113,11 @@ class ReplacementMaker:
             note = f"no pod template for {owner.kind} {owner.name} in the snapshot"
             note += "; the replacement is assumed to equal this pod"
             return self._copied(victim, victim, owner, answer, note)
-        return self._from_template(victim, owner, workload, source, source.template, answer)
+        return self._from_template(victim, workload, source, source.template, answer)
 
     def _from_template(
         self,
         victim: Pod,
-        owner: Owner,
         workload: Workload,
         source: Workload | PodRevision,
         template: Pod,
@@ -131,7 +130,7 @@ class ReplacementMaker:
             name = victim.name
             claims = (*claims, *(f"{claim.name}-{name}" for claim in workload.claim_templates))
         spec = _placed(merged.spec, answer.node, template.node_name)
-        pod = _new_pod(victim, owner, spec, labels, template, name, claims, answer)
+        pod = _new_pod(victim, spec, labels, template, name, claims, answer)
         notes = (*merged.notes, *answer.notes)
         if template.node_name:
             notes = (*notes, f"the owner's pod template names node {template.node_name} (nodeName)")
@@ -144,7 +143,7 @@ class ReplacementMaker:
         spec = self._spec_of(like, None, labels, None).spec
         spec = for_node(spec, answer.node, DAEMON_TOLERATIONS) if answer.node else spec
         name = victim.name if answer.has_same_name or owner.kind == "StatefulSet" else f"{victim.name}+"
-        pod = _new_pod(victim, owner, spec, labels, like, name, victim.claim_names, answer)
+        pod = _new_pod(victim, spec, labels, like, name, victim.claim_names, answer)
         return Replacement(victim, answer, self._renew(pod), "live", (note, *answer.notes))
 
     def _admitted(self, made: Replacement, workload: Workload | None, num_before: int) -> Replacement:
@@ -230,7 +229,6 @@ def _delayed(made: Replacement, full: FullQuota) -> Replacement:
 
 def _new_pod(
     victim: Pod,
-    owner: Owner,
     spec: PodSpec,
     labels: Mapping[str, str],
     template: Pod,
@@ -251,7 +249,7 @@ def _new_pod(
         deleted_at=None,
         labels=labels,
         annotations=_annotations(victim, template, answer),
-        owners=victim.owners if owner in victim.owners else (owner,),
+        owners=victim.owners,
         claim_names=claim_names,
         status_reason="",
         reported_qos_class="",

@@ -18,7 +18,7 @@ from descheduler.model.pod import Pod, PodSpec
 from descheduler.model.requests import CPU, EPHEMERAL_STORAGE, MEMORY, PODS, ResourceList, ceil_amount
 from descheduler.placement.shadow.node_masks import NodeMasks
 
-CPU_ROW, MEMORY_ROW, PODS_ROW, EPHEMERAL_ROW = range(4)
+CPU_ROW, MEMORY_ROW, PODS_ROW, EPHEMERAL_ROW = _FIRST_ROWS = 0, 1, 2, 3
 
 _MOST = 2**61
 """Amounts above this are cut: no machine has as much."""
@@ -29,7 +29,6 @@ _SMALL = 2**40
 _REQUESTED, _SCORING = range(2)
 _FEW_CHANGES = 64
 _MOST_EXACT = 2**46
-_FIRST_ROWS = tuple(range(EPHEMERAL_ROW + 1))
 _FEW = 4
 """Changes are told apart up to one in so many nodes."""
 

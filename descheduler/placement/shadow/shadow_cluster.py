@@ -209,7 +209,7 @@ class ShadowCluster:
                 known.pod_added(pod, node, is_terminating=pod.deleted_at is not None)
             for change in self._log:
                 if isinstance(change, Change):
-                    tell = known.pod_added if change.sign > 0 else known.pod_removed
+                    tell = known.pod_added if change.sign == 1 else known.pod_removed
                     tell(change.pod, change.node, is_terminating=change.is_terminating)
             self._followers.add(kind, known)
             self._views.join(kind, self._tell_of(known))
@@ -341,7 +341,7 @@ class ShadowCluster:
     def _apply(self, entry: Entry, sign: int) -> None:
         if isinstance(entry, Change):
             self._apply_change(entry, sign)
-        elif sign > 0:
+        elif sign == 1:
             entry.ledger.restore(entry.taken)
         else:
             entry.ledger.release(entry.taken)
@@ -350,9 +350,9 @@ class ShadowCluster:
         if change.takes_room and change.node != NO_NODE:
             self.table.take(change.node, self.demands.placed(change.pod), sign)
         if change.is_terminating:
-            (self._ended.add if sign > 0 else self._ended.discard)(id(change.pod))
+            (self._ended.add if sign == 1 else self._ended.discard)(id(change.pod))
         tells = self._followers.tells_of(change.pod)
-        for tell in tells.added if sign > 0 else tells.removed:
+        for tell in tells.added if sign == 1 else tells.removed:
             tell(change.pod, change.node, is_terminating=change.is_terminating)
 
     def _tell_table(self, seen: SeenPod, by: int) -> None:
@@ -365,7 +365,7 @@ class ShadowCluster:
 
         def tell(seen: SeenPod, by: int) -> None:
             if concerns(seen.pod):
-                (follower.pod_added if by > 0 else follower.pod_removed)(seen.pod, seen.node, is_terminating=False)
+                (follower.pod_added if by == 1 else follower.pod_removed)(seen.pod, seen.node, is_terminating=False)
 
         return tell
 

@@ -323,6 +323,7 @@ MACROS = [
     ("dyn(#model).exists(c, c == 'A')", ERROR),
     ("[[1], [2]].exists(l, l.exists(i, i == 2))", True),
     ("[1].exists(device, device == 1)", True),
+    ("[1].exists(x, [2].exists(x, x == 2) && x == 1)", True),
     ("cel.bind(gpu, device.attributes['gpu.io'], gpu.model == 'A100' && gpu.index < 8)", True),
     ("cel.bind(x, #nothing, true)", True),
     ("cel.bind(x, #nothing, x == 1 || true)", True),

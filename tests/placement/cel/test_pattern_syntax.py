@@ -115,6 +115,11 @@ def test_message_names_what_is_wrong_and_where(pattern: str, reason: str) -> Non
     assert str(raised.value) == f"regular expression {pattern!r}: {reason}"
 
 
+@pytest.mark.parametrize("pattern", ["a{1000}", "a{1000,}", "a{0,1000}", "a{1000,1000}"])
+def test_part_is_repeated_a_thousand_times_at_most(pattern: str) -> None:
+    parse_pattern(pattern)
+
+
 @pytest.mark.parametrize("pattern", [r"\pL", r"\p{Greek}", r"\P{L}", r"[\pL]", r"[a\PN]"])
 def test_unicode_classes_are_outside_the_subset(pattern: str) -> None:
     with pytest.raises(Unsupported, match=r"^a Unicode class in a regular expression$"):

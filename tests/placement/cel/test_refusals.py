@@ -112,7 +112,7 @@ def test_nesting_of_more_than_48_levels_is_outside_the_subset(wide: str, too_wid
 
 
 def test_position_of_too_deep_nesting_is_that_of_the_level_beyond() -> None:
-    assert told_of("(" * 48 + "true" + ")" * 48)[1] == "nesting of more than 48 levels at position 49"
+    assert told_of("(" * 48 + "false" + ")" * 48)[1] == "nesting of more than 48 levels at position 49"
 
 
 @pytest.mark.parametrize("sign", [pytest.param("e", id="one byte each"), pytest.param("é", id="two bytes each")])
@@ -165,3 +165,7 @@ def test_strings_are_of_4096_characters_at_most(expression: str, too_long: str) 
 
     assert answer(expression.format(*halves)) is True
     assert told_of(too_long.format(*halves)) == (Unsupported, "a string or list of more than 4096 elements")
+
+
+def test_text_in_which_nothing_is_replaced_stays_within_the_limit() -> None:
+    assert answer(f"size('{'a' * 2048}'.replace('a', '{'b' * 2048}', 0)) == 2048") is True

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from descheduler.documents.problems import PolicyError
+from descheduler.documents.source import read_document
 from descheduler.placement.configuration.volcano import (
     DEFAULT_CONFIGURATION,
     PluginOption,
     VolcanoConfiguration,
+    is_volcano_configuration,
     load_volcano_configuration,
 )
 from descheduler.placement.configuration.volcano_arguments import Arguments, ArgumentValue, VolcanoVersion
@@ -249,5 +252,37 @@ def test_what_is_no_release_is_told_with_an_example(text: str) -> None:
         VolcanoVersion.parse(text)
 
 
+@pytest.mark.parametrize("minor", [10, 14])
+@pytest.mark.parametrize("value", [True, False])
+def test_boolean_without_quotes_is_read_and_quoted_text_stays_text(minor: int, value: bool) -> None:
+    plugins = [
+        {"name": "predicates", "arguments": {"predicate.CacheEnable": value}},
+        {"name": "binpack", "arguments": {"binpack.resources": "true"}},
+    ]
+    text = json.dumps({"actions": "allocate", "tiers": [{"plugins": plugins}]})
+
+    found = load(text, VolcanoVersion(1, minor))
+
+    assert [plugin.arguments for plugin in found.plugins] == [
+        Arguments({"predicate.CacheEnable": value}),
+        Arguments({"binpack.resources": "true"}),
+    ]
+
+
 def test_quoted_booleans_are_read_since_the_release_after_the_measured_one() -> None:
     assert [VolcanoVersion(1, minor).reads_quoted_bools for minor in (9, 10, 11)] == [False, False, True]
+
+
+@pytest.mark.parametrize(
+    ("text", "is_one"),
+    [
+        pytest.param("actions: allocate", True, id="actions"),
+        pytest.param("tiers: []", True, id="tiers"),
+        pytest.param("actions: allocate\napiVersion: v1\nkind: Policy", False, id="an object of Kubernetes"),
+        pytest.param("profiles: []", False, id="other keys"),
+        pytest.param("[actions, tiers]", False, id="a list"),
+        pytest.param("actions", False, id="a word"),
+    ],
+)
+def test_document_with_actions_or_tiers_and_no_version_is_a_configuration_of_volcano(text: str, is_one: bool) -> None:
+    assert is_volcano_configuration(read_document(text, None, "scheduler configuration")) is is_one

@@ -209,7 +209,7 @@ def undecided_counts(*closed: Iterable[int], code: Code = Code.UNDECIDED) -> Obs
         def obstacle(self, plugin: str, cycle: object, node: int, bits: int) -> Obstacle:
             return Obstacle(plugin, code if plugin == names[-1] else Code.UNSCHEDULABLE, (plugin.lower(),))
 
-    names = ["One", "Two", "Three"][: len(closed)]
+    names = ["One", "Two", "Three", "Four", "Five"][: len(closed)]
     bits = {name: mask(*each, of=2).astype(np.uint32) for name, each in zip(names, closed, strict=True)}
     feasible = ~np.logical_or.reduce([each > 0 for each in bits.values()])
     cycle = evaluated(make_node("a"), make_node("b")).cycle
@@ -231,6 +231,14 @@ def test_answer_is_undecided_where_a_node_may_take_the_pod_all_the_same(
     counts = undecided_counts(*closed, code=code)
 
     assert (counts.is_undecided, counts.cause) == (is_undecided, cause)
+
+
+@pytest.mark.parametrize(("number", "and_others"), [(4, False), (5, True)])
+def test_sentence_has_four_reasons_at_most(number: int, and_others: bool) -> None:
+    text = undecided_counts(*[[0]] * number).sentence()
+
+    reasons = "1 four, 1 one, 1 three, 1 two" if number == 4 else "1 five, 1 four, 1 one, 1 three, and others"
+    assert text == f"1/2 nodes are available for the replacement pod: {reasons}"
 
 
 def test_scheduler_over_no_nodes_takes_nothing() -> None:

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 from msgspec.structs import replace
 
 from descheduler.placement.configuration.kube_scheduler.profile import SchedulerProfile
 from descheduler.placement.framework.attempt import Attempt, place
-from descheduler.placement.framework.extension_points import PreFilterResult, ReasonBits, Scores
+from descheduler.placement.framework.extension_points import CountedDomains, PreFilterResult, ReasonBits, Scores
 from descheduler.placement.framework.obstacle import Code, Obstacle
 from descheduler.placement.framework.scheduler import Scheduler
 from descheduler.placement.framework.scheduling_plugin import SchedulingPlugin
 from descheduler.placement.plugins.table import PLUGINS
 from descheduler.placement.shadow.node_masks import BoolMask
+from descheduler.placement.shadow.node_table import NodeTable
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
+from descheduler.placement.shadow.tally.pod_tally import FoundPods
+from descheduler.placement.shadow.topology import Domains
 from tests.builders import make_node, make_pod, make_snapshot
+from tests.placement.clusters import ZONE
 from tests.placement.default_scheduler import DEFAULT_CONFIGURATION
 
 PROFILE = DEFAULT_CONFIGURATION.profiles[0]
@@ -119,3 +124,31 @@ def test_work_before_binding_makes_a_condition_of_a_plugin_that_filters_nothing(
 
     assert attempt.placement is not None
     assert attempt.placement.conditions == ("needs a stamp",)
+
+
+def zoned(*zones: str) -> Domains:
+    """The zones of so many nodes; "" is none."""
+    nodes = [make_node(f"n{place}", labels={ZONE: zone} if zone else {}) for place, zone in enumerate(zones)]
+    return Domains(NodeTable(nodes), ZONE)
+
+
+@pytest.mark.parametrize(
+    ("zones", "eligible", "num", "sums", "least"),
+    [
+        pytest.param(["east", "west", "east"], [1, 1, 1], 2, [5, 2], 2, id="all nodes"),
+        pytest.param(["east", "west", "east"], [1, 0, 1], 1, [5, 0], 5, id="the nodes of one zone"),
+        pytest.param(["east", "west", "east"], [0, 1, 1], 2, [4, 2], 2, id="one node of each"),
+        pytest.param(["east", "west", ""], [1, 1, 1], 2, [1, 2], 1, id="beside a node without a zone"),
+        pytest.param(["east", "", "west"], [1, 1, 0], 1, [1, 0], 1, id="that and one zone"),
+    ],
+)
+def test_domains_are_counted_by_their_eligible_nodes(
+    zones: list[str], eligible: list[int], num: int, sums: list[int], least: int
+) -> None:
+    """There are 1, 2 and 4 pods on the nodes."""
+    domains = zoned(*zones)
+    counted = CountedDomains(domains, domains.ids, np.array(eligible, dtype=bool))
+
+    found = counted.sums(FoundPods(np.arange(3), np.array([1, 2, 4])))
+
+    assert (counted.num, found[:-1].tolist(), counted.least(found)) == (num, sums, least)

@@ -14,10 +14,12 @@ from descheduler.placement.framework.evaluation import Choice, PodEvaluation
 from descheduler.placement.framework.extension_points import PASS, Conclusion, PreFilterResult, ScoreRange, Scores
 from descheduler.placement.framework.obstacle import Code, Obstacle
 from descheduler.placement.framework.scheduler import Scheduler
+from descheduler.placement.framework.scheduler_model import Unit
 from descheduler.placement.framework.scheduling_plugin import Compares, SchedulingPlugin
 from descheduler.placement.plugins.table import PLUGINS
 from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster
 from tests.builders import make_node, make_pod, make_snapshot
+from tests.placement.clusters import HOSTNAME
 from tests.placement.default_scheduler import DEFAULT_CONFIGURATION
 
 PROFILE = DEFAULT_CONFIGURATION.profiles[0]
@@ -47,15 +49,18 @@ class Mine:
         return REFUSED
 
 
-def scheduler(kind: type[Mine], *, number: int = 3, compares: Compares | None = None, **nodes: Any) -> Scheduler:
-    """kube-scheduler with the plugin at every point that it has, over so many nodes.
+def scheduler(
+    kind: type[Mine], *, number: int = 3, compares: Compares | None = None, filters_last: bool = False, **nodes: Any
+) -> Scheduler:
+    """kube-scheduler with the plugin at every point that it has, over so many nodes; it filters before all others.
 
     It is taken for one of this program: plugins of others are not asked at all of these points.
     """
     kind = type(kind.__name__, (kind,), {"__module__": "descheduler.mine"})
     points = {
         "pre_filters": ("Mine", *PROFILE.pre_filters),
-        "filters": ("Mine", *PROFILE.filters),
+        "filters": (*PROFILE.filters, "Mine") if filters_last else ("Mine", *PROFILE.filters),
+        "post_filters": ("Mine",) if hasattr(kind, "may_preempt") else PROFILE.post_filters,
         "pre_binds": ("Mine",) if hasattr(kind, "pre_bind") else (),
         "pre_enqueue": ("Mine",) if hasattr(kind, "pre_enqueue") else (),
         "permits": ("Mine",) if hasattr(kind, "permit") else (),
@@ -108,6 +113,30 @@ def ranged(given: Sequence[int], most: dict[int, int]) -> type[Mine]:
 def test_scores_in_a_range_leave_the_choice_open(given: list[int], most: dict[int, int], expected: Choice) -> None:
     """The plugin has the weight 2."""
     assert scheduler(ranged(given, most)).evaluate(WAITING).choose() == expected
+
+
+@pytest.mark.parametrize(
+    ("scores", "is_unknown", "ties"),
+    [
+        pytest.param([10, 50, 20], True, (1, 0), id="what it gives may be anything"),
+        pytest.param([10, 50, 20], False, (1,), id="it knows all"),
+        pytest.param(None, True, (0, 1, 2), id="it gives nothing"),
+    ],
+)
+def test_scores_are_in_doubt_where_a_plugin_gives_some_and_does_not_know_them(
+    scores: list[int] | None, is_unknown: bool, ties: tuple[int, ...]
+) -> None:
+    class Unsure(Mine):
+        def score(self, cycle: Cycle, feasible: Any) -> Scores | None:
+            return None if scores is None else Scores(np.array(scores))
+
+        def unknown(self, cycle: Cycle) -> Any:
+            return np.array([True, False, False]) if is_unknown else None
+
+    choice = scheduler(Unsure).evaluate(WAITING).choose()
+
+    assert choice is not None
+    assert (choice.ties, choice.is_open) == (ties, len(ties) == 2)
 
 
 class Opening(Mine):
@@ -186,6 +215,41 @@ def test_filter_may_end_the_attempt_or_leave_it_in_doubt(
     assert (found.feasible.tolist(), found.undecided, found.has_brief) == (feasible, undecided, has_brief)
 
 
+@pytest.mark.parametrize(
+    ("filters_last", "num_nodes_to_find", "reached", "is_sampled"),
+    [
+        pytest.param(False, 1, [True, True, True], True, id="first, and one node is enough"),
+        pytest.param(False, 2, [True, True, True], False, id="first, and both that are left are needed"),
+        pytest.param(True, 2, [True, False, True], False, id="behind a filter that refuses a node"),
+    ],
+)
+def test_filter_concludes_from_the_nodes_that_none_before_it_refuses(
+    filters_last: bool, num_nodes_to_find: int, reached: list[bool], is_sampled: bool
+) -> None:
+    """Two nodes pass all filters in the first two cases: NodeAffinity and the plugin refuse one of them each."""
+    told: list[tuple[list[bool], bool]] = []
+
+    class Noting(Mine):
+        def filter(self, cycle: Cycle) -> Any:
+            return np.array([0, 1, 0], dtype=np.uint32)
+
+        def conclude(self, cycle: Cycle, reached: Any, *, is_sampled: bool) -> None:
+            told.append((reached.tolist(), is_sampled))
+
+    made = scheduler(Noting, filters_last=filters_last)
+    made.num_nodes_to_find = num_nodes_to_find
+
+    found = made.evaluate(make_pod("pod", node="", affinity=not_on("n1")))
+
+    assert found.feasible.tolist() == [True, False, True]
+    assert told == [(reached, is_sampled)]
+
+
+def not_on(node: str) -> dict[str, Any]:
+    term = {"matchExpressions": [{"key": HOSTNAME, "operator": "NotIn", "values": [node]}]}
+    return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}}
+
+
 class Gated(Mine):
     """Keeps every pod out of the queue."""
 
@@ -243,3 +307,31 @@ def test_pods_that_wait_for_each_other_share_a_unit() -> None:
     assert made.permits(found.cycle, 0) == (REFUSED,)
     assert found.conditions(0) == ("no",)
     assert made.evaluate(WAITING).conditions(0) == ()
+
+
+def test_pods_of_a_unit_that_is_not_bound_are_told_what_keeps_each_of_them() -> None:
+    """One that fits waits for its unit, the other one for a node; none of them stays."""
+    made, labels = scheduler(Waiting, cpu="2"), {"waits": "u"}
+    large, small = (make_pod(name, node="", cpu=cpu, labels=labels) for name, cpu in (("large", "3"), ("small", "1")))
+
+    found = made.try_place(Unit((large, small)))
+
+    assert [attempt.placement for attempt in found.attempts] == [None, None]
+    assert [attempt.evaluation.refusals for attempt in found.attempts] == [(), (REFUSED,)]
+    assert not made.cluster.table.requested.any()
+
+
+class Preempting(Early):
+    """Evicts pods of the label `low` for a pod that it refuses."""
+
+    def may_preempt(self, pod: Pod, other: Pod) -> bool:
+        return "low" in other.labels
+
+
+@pytest.mark.parametrize(("kind", "expected"), [(Preempting, [True, False]), (Early, [False, False])])
+def test_pods_are_evicted_for_a_refusal_that_its_plugin_says_preemption_changes(
+    kind: type[Mine], expected: list[bool]
+) -> None:
+    refused = scheduler(kind).evaluate(WAITING)
+
+    assert [refused.may_preempt(make_pod("other", labels=labels)) for labels in ({"low": ""}, {})] == expected

@@ -90,3 +90,16 @@ def test_node_pod_and_snapshot_are_those_of_the_question() -> None:
 )
 def test_more_than_three_names_are_counted(names: list[str], text: str) -> None:
     assert listed(names) == text
+
+
+def test_pod_that_leaves_is_gone_from_its_node() -> None:
+    """Even from the first one, and for as long as it is away."""
+    cluster = ShadowCluster(make_snapshot(NODES, PODS))
+    here = refused_on(0, cluster)
+    assert len(here.pods_here()) == 2
+
+    with cluster.what_if():
+        cluster.remove(PODS[0])
+        assert [pod.name for pod in here.pods_here()] == ["a"]
+
+    assert [pod.name for pod in here.pods_here()] == ["a", "z"]

@@ -143,6 +143,7 @@ BELOW, ABOVE = (
     ("resources", "expected"),
     [
         pytest.param({"cpu": "1", "limits": {"cpu": "2"}}, "", id="both bounds"),
+        pytest.param({"cpu": "2", "limits": {"cpu": "2"}}, "", id="a request at the maximum"),
         pytest.param({"cpu": "999m", "limits": {"cpu": "2"}}, BELOW, id="a request below the minimum"),
         pytest.param({"limits": {"cpu": "500m"}}, BELOW, id="a limit below the minimum"),
         pytest.param({}, BELOW, id="no request"),
@@ -214,3 +215,16 @@ def test_priority_class_of_the_template_has_to_exist(classes: list[str], named: 
     ]
 
     assert barred(*objects, template=pod_object("t", spec={"priorityClassName": named})) == expected
+
+
+@pytest.mark.parametrize(("hard", "notes"), [("2", [True, True]), ("3", [False, True]), ("4", [False, False])])
+def test_replacements_that_come_together_share_what_is_left_of_a_quota(hard: str, notes: list[bool]) -> None:
+    pods = [pod_object(name) for name in ("first", "second")]
+    room = quota(hard=hard, used="2", of="pods")
+    snapshot = cluster_of(*pods, workload_object("ReplicaSet/web", replicas=2), room)
+    first, second = (pod_named(snapshot, name) for name in ("first", "second"))
+    maker = ReplacementMaker(snapshot)
+
+    made = [maker.replacement_of(first), maker.replacement_of(second, gone=[first])]
+
+    assert [any("has no room" in note for note in each.notes) for each in made] == notes

@@ -43,6 +43,13 @@ def other_cpu(*objects: Object) -> int | None:
     return None if other is None else other.spec.requests[CPU] // MILLI
 
 
+def controlled_by(kind: str, *, is_controller: bool = True) -> Object:
+    """A ReplicaSet with one owner."""
+    made = workload("ReplicaSet")
+    made["metadata"]["ownerReferences"] = [owner(f"{kind}/db", controller=is_controller)]
+    return made
+
+
 ROLLED_OUT: Object = {"status": {"currentRevision": "db-1", "updateRevision": "db-1"}}
 
 
@@ -90,6 +97,13 @@ def test_pod_may_get_the_size_of_its_predecessor_again(objects: list[Object]) ->
             [workload("ReplicaSet", deployment="db"), victim("ReplicaSet", cpu=None)], id="a pod that requests nothing"
         ),
         pytest.param([workload("ReplicaSet"), victim("ReplicaSet")], id="a template that users edit"),
+        pytest.param(
+            [controlled_by("Rollout"), victim("ReplicaSet")], id="a template that another controller may edit"
+        ),
+        pytest.param(
+            [controlled_by("Deployment", is_controller=False), victim("ReplicaSet")],
+            id="a ReplicaSet that its Deployment does not control",
+        ),
         pytest.param(
             [workload("StatefulSet") | ROLLED_OUT, victim("StatefulSet", **of_revision("db-0"))],
             id="an older revision of a StatefulSet",

@@ -290,6 +290,14 @@ def test_template_that_was_not_read_leaves_a_copy_of_the_live_pod() -> None:
     assert made.notes == ("CloneSet web was not read; the replacement is assumed to equal this pod",)
 
 
+@pytest.mark.parametrize(("kind", "name"), [("CloneSet", "db-0+"), ("StatefulSet", "db-0")])
+def test_copy_of_a_live_pod_has_its_name_where_its_owner_names_pods(kind: str, name: str) -> None:
+    """A name with a plus sign is one that is not known yet."""
+    made = replacement(pod_object("db-0", owners=[f"{kind}/db"]), of="db-0")
+
+    assert (made.source, pod_of(made).name) == ("live", name)
+
+
 def test_copy_of_a_live_pod_drops_the_label_that_is_its_alone() -> None:
     labels = {"app": "web", "apps.kruise.io/cloneset-instance-id": "x7k2"}
 
@@ -332,6 +340,32 @@ def test_full_quota_is_noted() -> None:
     made = replacement(pod_object("victim", cpu="200m", owners=["CloneSet/web"]), quota)
 
     assert made.notes[-1] == "ResourceQuota team has no room for the replacement pod until this pod is gone"
+
+
+@pytest.mark.parametrize(
+    ("kind", "of_requests", "of_objects"),
+    [
+        ("ReplicaSet", Returns.WHEN_GONE, Returns.LATER),
+        ("DaemonSet", Returns.OWN_NODE, Returns.LATER),
+        ("Job", Returns.LATER, Returns.LATER),
+    ],
+)
+def test_full_quota_delays_a_pod_that_would_come_beside_its_predecessor(
+    kind: str, of_requests: Returns, of_objects: Returns
+) -> None:
+    """By rule 23: requests are charged until the pod has finished, objects until it is gone, which is noticed later."""
+    pod = pod_object("victim", cpu="200m", owners=[f"{kind}/web"])
+    quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "team", "namespace": "default"}}
+
+    requests, objects = ["requests.cpu"], ["count/pods"]
+    cases = (requests, of_requests), (objects, of_objects), (requests + objects, of_objects)
+    for counted, returns in cases:
+        amounts = dict.fromkeys(counted, "1")
+        full = quota | {"status": {"hard": amounts, "used": amounts}}
+
+        made = replacement(pod, workload_object(f"{kind}/web", template=pod, completions=1), full)
+
+        assert (made.answer.returns, made.answer.is_early) == (returns, False)
 
 
 def test_replicas_share_one_spec_and_one_set_of_labels() -> None:

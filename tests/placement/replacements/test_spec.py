@@ -77,6 +77,10 @@ def test_template_comes_first_and_the_live_pod_says_what_it_leaves_out(field: st
             {"spec": {"resourceClaims": [{"name": "gpu", "resourceClaimName": "gpu"}]}},
             id="resource claims",
         ),
+        pytest.param(
+            "resource_claims", {"spec": {"resourceClaims": [{"name": "g", "resourceClaimName": "g"}]}}, id="claims"
+        ),
+        pytest.param("has_scheduling_group", {"spec": {"schedulingGroup": {"podGroupName": "g"}}}, id="a group"),
         pytest.param("tolerations", {"tolerations": [TAINT]}, id="tolerations"),
         pytest.param("node_selector", {"node_selector": {"disk": "ssd"}}, id="node selector"),
     ],
@@ -178,6 +182,20 @@ def test_containers_of_the_template_are_filled_and_injected_ones_added(
         "2 containers": "2 containers beyond the owner's pod template; assumed to be injected again",
     }
     assert list(merged.notes) == [told[note] for note in notes]
+
+
+@pytest.mark.parametrize(
+    ("num_containers", "num_init", "told"),
+    [(0, 1, "1 container beyond"), (1, 1, "2 containers beyond"), (0, 2, "2 containers beyond")],
+)
+def test_injected_init_containers_are_told_with_the_others(num_containers: int, num_init: int, told: str) -> None:
+    template, live = containers("1"), containers(*["1"] * (1 + num_containers))
+    live["spec"]["initContainers"] = [{"name": f"i{place}", "image": f"i:{place}"} for place in range(num_init)]
+
+    merged = merge_specs(spec_of(**template), spec_of(**live))
+
+    assert merged.notes[0] == f"{told} the owner's pod template; assumed to be injected again"
+    assert len(merged.spec.init_containers) == num_init
 
 
 PORT = [{"hostPort": 80, "containerPort": 80}]

@@ -17,7 +17,7 @@ from descheduler.placement.plugins.volumes.pod_claims import ClaimOwners
 from descheduler.placement.shadow.follower import ChoosyFollower
 from descheduler.placement.shadow.node_table import CPU_ROW, PODS_ROW
 from descheduler.placement.shadow.pod_counts import PodCounts
-from descheduler.placement.shadow.shadow_cluster import ShadowCluster
+from descheduler.placement.shadow.shadow_cluster import Cycle, ShadowCluster, taken_from
 from tests.builders import make_node, make_pod, make_snapshot, required_anti_affinity
 from tests.placement.default_scheduler import default_scheduler
 
@@ -65,6 +65,79 @@ def test_pod_that_ends_keeps_its_room_until_it_is_gone() -> None:
 
     assert (ending, gone) == (500, 0)
     assert cluster.digest() == before
+
+
+def test_pod_that_is_being_deleted_already_is_not_marked_again() -> None:
+    cluster, once = make_cluster(), make_cluster()
+    before = cluster.digest()
+
+    cluster.terminate(PODS[2])
+    assert cluster.digest() == before
+    once.terminate(PODS[0])
+    for _ in range(2):
+        cluster.terminate(PODS[0])
+
+    assert cluster.digest() == once.digest()
+    assert cluster.table.requested[CPU_ROW].tolist() == [500, 0, 1000]
+
+
+class _Seats:
+    """A ledger of one seat a node."""
+
+    def __init__(self) -> None:
+        self.taken: list[int] = []
+
+    def reserve(self, cycle: Cycle, node: int) -> int | None:
+        """Takes the seat, unless it is taken."""
+        del cycle
+        if node in self.taken:
+            return None
+        self.taken.append(node)
+        return node
+
+    def release(self, taken: int) -> None:
+        """Frees it."""
+        self.taken.remove(taken)
+
+    def restore(self, taken: int) -> None:
+        """Takes it again."""
+        self.taken.append(taken)
+
+    def fingerprint(self) -> object:
+        """The nodes."""
+        return sorted(self.taken)
+
+
+def test_what_was_taken_for_a_placed_pod_is_told_by_ledger_and_given_back_with_it() -> None:
+    cluster = make_cluster()
+    first, second, unused = _Seats(), _Seats(), _Seats()
+    second.taken = [1]
+    cycle = Cycle(cluster.placement_class(make_pod("new", node="", cpu="1")), cluster)
+
+    with cluster.what_if() as trial:
+        placed = cluster.place(cycle, 1, [first, second])
+        found = [taken_from(placed.takings, each) for each in (first, second, unused)]
+        changes = trial.changes
+    back = first.taken.copy(), cluster.table.requested[CPU_ROW, 1]
+    cluster.repeat(changes)
+    again = first.taken.copy(), cluster.table.requested[CPU_ROW, 1]
+    cluster.take_off(placed)
+
+    assert found == [1, None, None]
+    assert (back, again) == (([], 0), ([1], 1000))
+    assert (first.taken, second.taken, cluster.table.requested[CPU_ROW, 1]) == ([], [1], 0)
+
+
+def test_what_is_no_pod_of_the_cluster_is_noted_by_its_keeper_alone() -> None:
+    cluster, keeper = make_cluster(), _Seats()
+    cycle = Cycle(cluster.placement_class(make_pod("held", node="", cpu="1")), cluster, keeper=keeper)
+
+    placed = cluster.place(cycle, 1, [_Seats()], lambda _: {"written": "yes"})
+
+    assert (placed.is_pod, placed.patch, taken_from(placed.takings, keeper)) == (False, {}, 1)
+    assert cluster.table.requested[CPU_ROW, 1] == 0
+    cluster.take_off(placed)
+    assert keeper.taken == []
 
 
 def test_what_if_that_is_kept_stays_until_the_outer_one_ends() -> None:

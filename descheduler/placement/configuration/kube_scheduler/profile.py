@@ -202,7 +202,7 @@ class _ProfileReader:
         found: dict[str, set[str]] = {}
         for point in ("multi_point", *POINTS):
             for plugin in self._set(point).enabled:
-                if plugin.name and plugin.name not in self._plugins and plugin.name not in REMOVED:
+                if plugin.name not in self._plugins:
                     found.setdefault(plugin.name, set()).add(point)
         return {name: points for name, points in found.items() if not points <= _WITHOUT_EFFECT}
 

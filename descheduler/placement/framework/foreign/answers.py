@@ -221,7 +221,7 @@ def checked_bits(answer: object, cycle: Cycle) -> ReasonBits | None:
         return bits
     if bits.dtype.kind not in "biu":
         raise WrongAnswer(f"filter() is an array of {bits.dtype}, not of reason bits")
-    if bits.dtype.kind == "i" and len(bits) and int(bits.min()) < 0:
+    if int(bits.min(initial=0)) < 0:
         raise WrongAnswer("filter() has negative reason bits")
     return bits.astype(np.uint32)
 

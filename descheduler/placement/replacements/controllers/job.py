@@ -186,7 +186,7 @@ def _ends(situation: Situation, why: str, end: OwnerEnd) -> OwnerAnswer:
 def _succeeds(situation: Situation, facts: JobFacts) -> OwnerAnswer:
     """The process ends with code 0 when it is stopped, which counts as a completion."""
     loss = f"{situation.name} counts the pod as succeeded, although its work was cut short"
-    is_last = facts.completions is not None and facts.num_succeeded + 1 >= facts.completions
+    is_last = situation.is_alone if facts.completions is None else facts.num_succeeded + 1 >= facts.completions
     return OwnerAnswer(Returns.OWNER_ENDS, loss=loss, end=_COMPLETE if is_last else None)
 
 
@@ -297,5 +297,7 @@ def _wanted(members: Members) -> frozenset[int]:
 
 
 def _is_below(pod: Pod, completions: int | None) -> bool:
-    index = None if completions is None else index_of(pod)
-    return index is None or completions is None or index < completions
+    if completions is None:
+        return True
+    index = index_of(pod)
+    return index is None or index < completions

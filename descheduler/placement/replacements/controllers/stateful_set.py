@@ -6,7 +6,7 @@ from `partition`: ordinals below it come back as they were, the others, and all 
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
+from bisect import bisect, bisect_left, insort
 from collections.abc import Iterator, Sequence
 from itertools import count
 
@@ -127,7 +127,7 @@ class _Line:
 
     def next_that_left(self, above: int) -> int | None:
         """The ordinal of the next pod above this one that has left, and that comes back."""
-        number = next(_next_of(self._left, max(above + 1, self._first)), None)
+        number = next(iter(self._left[bisect(self._left, above) :]), None)
         return number if number is not None and number < self._first + self._members.workload.replicas else None
 
     def _take_out(self, pod: Pod) -> None:

@@ -101,6 +101,15 @@ def test_default_plugins_follow_the_version(release: str, missing: set[str]) -> 
     assert profile.scores == tuple(each for each in SCORES if each[0] not in {*missing, "VolumeBinding"})
 
 
+def test_profile_is_of_the_release_that_its_scheduler_is_made_of_with_the_gates_of_the_cluster() -> None:
+    cluster = KubeVersion.parse("1.37").with_gates({"GenericWorkload": True})
+    own = KubeVersion.parse("1.34")
+
+    found = [SchedulerProfile(scheduler_name="s", made_of=made_of).release(cluster) for made_of in (None, own)]
+
+    assert found == [cluster, own.with_gates({"GenericWorkload": True})]
+
+
 def test_gate_of_the_operator_brings_its_plugin() -> None:
     version = KubeVersion().with_gates({"GenericWorkload": True})
 

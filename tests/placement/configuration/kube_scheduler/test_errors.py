@@ -155,6 +155,11 @@ PLUGIN_FAULTS = [
         id="a negative weight",
     ),
     pytest.param(
+        "{score: {enabled: [{name: ImageLocality, weight: 2147483648}]}}",
+        ":5:61: profiles[0].plugins.score.enabled[0].weight: 2147483648 is above 2147483647",
+        id="a weight beyond 32 bits",
+    ),
+    pytest.param(
         "{queueSort: {enabled: [{name: Theirs}]}}",
         ":5:24: profiles[0].plugins.queueSort: 'PrioritySort' and 'Theirs' would both sort the queue; "
         "disable all but one",

@@ -67,6 +67,36 @@ def test_other_pod_of_the_node_stands_in_for_the_evicted_one() -> None:
     assert answer(VICTIM, other, daemon_set()).cause == "another pod of DaemonSet agent is on node a"
 
 
+def test_other_pod_that_is_evicted_before_does_not_stand_in() -> None:
+    other = pod_object("other", owners=["DaemonSet/agent"], node="a")
+
+    assert answer(VICTIM, other, daemon_set(), gone=("other",)).node == "a"
+
+
+@pytest.mark.parametrize(
+    ("node", "operator", "is_created"),
+    [("a", "metadata.name", False), ("b", "metadata.name", True), ("a", "metadata.uid", True), ("", "", True)],
+)
+def test_pending_pod_stands_in_on_the_node_that_its_affinity_names(node: str, operator: str, is_created: bool) -> None:
+    term = {"matchFields": [{"key": operator, "operator": "In", "values": [node]}]}
+    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}
+    affinity = {"affinity": {"nodeAffinity": required}} if node else {}
+    pending = pod_object("other", owners=["DaemonSet/agent"], node="", phase="Pending", **affinity)
+
+    assert answer(VICTIM, pending, daemon_set()).is_created is is_created
+
+
+@pytest.mark.parametrize(("key", "is_created"), [("node.kubernetes.io/network-unavailable", True), ("old", False)])
+def test_controller_adds_the_toleration_that_goes_with_the_network_of_the_host(key: str, is_created: bool) -> None:
+    """The running pod has it; other tolerations that the template lacks are not added again."""
+    tolerations = [{"key": key, "operator": "Exists", "effect": "NoSchedule"}]
+    victim = pod_object("victim", owners=["DaemonSet/agent"], node="a", tolerations=tolerations)
+
+    made = answer(victim, daemon_set(), node_object("a", taints=[f"{key}:NoSchedule"]))
+
+    assert made.is_created is is_created
+
+
 @pytest.mark.parametrize(("surge", "is_early"), [(1, True), ("25%", True), (0, False), ("0%", False)])
 def test_pod_comes_beside_the_terminating_one_only_with_max_surge(surge: object, is_early: bool) -> None:
     strategy = {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": surge}}

@@ -2,48 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 import pytest
 
 from descheduler.placement.replacements.answer import Ending, OwnerAnswer, OwnerEnd, Returns
 from descheduler.placement.replacements.owners import Owners
-from tests.builders import NOW, Object, ago, pod_object
+from tests.builders import NOW, Object, ago
 from tests.placement.replacements.controllers.answers import answer
-from tests.placement.workloads import cluster_of, pod_named, workload_object
-
-DISRUPTED = {"onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}
-_INDEX = "batch.kubernetes.io/job-completion-index"
-_FAILURES = "batch.kubernetes.io/job-index-failure-count"
-
-
-def member(name: str = "victim", index: int | None = None, failures: int = 0) -> Object:
-    """A running pod of the Job `sum`."""
-    labels = {} if index is None else {_INDEX: str(index)}
-    return pod_object(name, owners=["Job/sum"], labels=labels, annotations={_FAILURES: str(failures)})
-
-
-def job(status: Object | None = None, *, parallelism: int = 1, **spec: Any) -> Object:
-    """The Job `sum`, which is to complete as many pods as it runs unless `spec` says otherwise."""
-    facts: dict[str, Any] = {"completions": parallelism, **spec}
-    return workload_object("Job/sum", replicas=parallelism, **facts) | {"status": status or {}}
-
-
-def indexed(*, completions: int = 2, status: Object | None = None, **spec: Any) -> Object:
-    """An Indexed Job with a limit of failures for each index."""
-    return job(
-        status,
-        parallelism=2,
-        completions=completions,
-        completionMode="Indexed",
-        **{"backoffLimitPerIndex": 0, **spec},
-    )
-
-
-def policy(action: str, **rule: object) -> Object:
-    """A `podFailurePolicy` of one rule."""
-    return {"podFailurePolicy": {"rules": [{"action": action, **(rule or DISRUPTED)}]}}
+from tests.placement.replacements.controllers.jobs import (
+    DISRUPTED,
+    ended,
+    indexed,
+    job,
+    member,
+    policy,
+)
+from tests.placement.workloads import cluster_of, pod_named
 
 
 def failed(reason: str) -> OwnerEnd:
@@ -79,18 +52,17 @@ def test_pod_comes_after_the_back_off_which_doubles_with_each_failure() -> None:
     )
 
 
+def test_last_failure_that_the_limit_allows_is_still_replaced() -> None:
+    made = answer(member(), job({"failed": 5}))
+
+    assert made.notes[1] == "Job sum counts the eviction as a failure (6 of backoffLimit: 6)"
+
+
 @pytest.mark.parametrize(("replaced", "is_early"), [("TerminatingOrFailed", True), ("Failed", False)])
 def test_pod_comes_beside_the_terminating_one_where_such_pods_are_replaced(replaced: str, is_early: bool) -> None:
     made = answer(member(), job(podReplacementPolicy=replaced))
 
     assert (made.returns, made.is_early) == (Returns.LATER, is_early)
-
-
-def ended(name: str, phase: str, seconds: float) -> Object:
-    """A pod of the Job `sum` that ended so long ago."""
-    made = pod_object(name, owners=["Job/sum"], phase=phase, age=3600)
-    made["status"]["conditions"] = [{"type": "Ready", "status": "False", "lastTransitionTime": ago(seconds)}]
-    return made
 
 
 @pytest.mark.parametrize(
@@ -99,12 +71,14 @@ def ended(name: str, phase: str, seconds: float) -> Object:
         pytest.param(("Failed", "Failed", "Succeeded"), 10, id="none"),
         pytest.param(("Failed", "Succeeded", "Failed"), 20, id="one"),
         pytest.param(("Succeeded", "Failed", "Failed"), 40, id="two"),
+        pytest.param(("Succeeded", *["Failed"] * 6), 600, id="so many that it grows no more"),
     ],
 )
 def test_failures_since_the_last_success_double_the_back_off(order: tuple[str, ...], seconds: int) -> None:
     pods = [ended(f"p{number}", phase, 600 - number) for number, phase in enumerate(order)]
 
-    made = answer(member(), *pods, job({"failed": 2, "succeeded": 1}, completions=2))
+    status: Object = {"failed": order.count("Failed"), "succeeded": 1}
+    made = answer(member(), *pods, job(status, completions=2, backoffLimit=9))
 
     assert made.delay_seconds == seconds
     assert made.notes[0] == f"Job sum creates the pod after a back-off of {seconds} s"
@@ -118,6 +92,20 @@ def test_back_off_may_be_longer_where_pods_that_failed_are_deleted(pods: list[Ob
     assert made.notes[0] == "Job sum creates the pod after a back-off of at least 10 s"
 
 
+def test_failure_at_the_moment_of_a_success_is_none_since_it() -> None:
+    pods = [ended("first", "Succeeded", 600), ended("second", "Failed", 600)]
+
+    assert answer(member(), *pods, job({"failed": 1, "succeeded": 1}, completions=2)).delay_seconds == 10
+
+
+def test_longest_back_off_is_no_longer_where_pods_that_failed_are_deleted() -> None:
+    pods = [ended("p", "Succeeded", 600), *(ended(f"p{number}", "Failed", 500 - number) for number in range(6))]
+
+    made = answer(member(), *pods, job({"failed": 8, "succeeded": 1}, completions=2, backoffLimit=9))
+
+    assert made.notes[0] == "Job sum creates the pod after a back-off of 600 s"
+
+
 def test_pods_that_leave_together_share_one_back_off() -> None:
     made = answer(member(), member("other"), job(parallelism=2), gone=("other",))
 
@@ -125,6 +113,7 @@ def test_pods_that_leave_together_share_one_back_off() -> None:
     assert made.conditions == (
         "Job sum loses another pod in this run, and creates none before its back-off of 20 s has passed",
     )
+    assert made.notes[1] == "Job sum counts the eviction as a failure (2 of backoffLimit: 6)"
 
 
 def test_pods_that_leave_as_one_bundle_come_together_after_the_back_off() -> None:
@@ -170,16 +159,48 @@ def test_failure_policy_may_end_the_job(spec: Object, end: OwnerEnd | None) -> N
     assert answer(member(), job(**spec)).end == end
 
 
+@pytest.mark.parametrize(
+    ("condition", "status", "end"),
+    [
+        pytest.param("ConfigIssue", "True", failed("PodFailurePolicy"), id="one that the pod has"),
+        pytest.param("ConfigIssue", "False", None, id="not by its opposite"),
+        pytest.param("DisruptionTarget", "False", None, id="not by what the eviction overwrites"),
+    ],
+)
+def test_failure_policy_looks_at_the_conditions_of_the_pod(condition: str, status: str, end: OwnerEnd | None) -> None:
+    victim = member()
+    has = (("ConfigIssue", "True"), ("DisruptionTarget", "False"))
+    victim["status"]["conditions"] = [{"type": kind, "status": value} for kind, value in has]
+    rule = policy("FailJob", onPodConditions=[{"type": condition, "status": status}])
+
+    assert answer(victim, job(**rule)).end == end
+
+
 def test_first_rule_that_matches_decides() -> None:
     rules = [{"action": "Ignore", **DISRUPTED}, {"action": "FailJob", **DISRUPTED}]
 
     assert answer(member(), job(backoffLimit=0, podFailurePolicy={"rules": rules})).returns is Returns.LATER
 
 
-def test_exit_code_0_is_a_success_where_only_finished_pods_are_replaced() -> None:
-    made = answer(member(), job(podReplacementPolicy="Failed"), ending=Ending(0))
+@pytest.mark.parametrize(
+    ("num_succeeded", "completions", "others", "is_complete"),
+    [
+        pytest.param(0, 1, [], True, id="the only completion"),
+        pytest.param(1, 2, [], True, id="the last completion"),
+        pytest.param(0, 2, [], False, id="one of two"),
+        pytest.param(0, None, [], True, id="the last pod of a work queue"),
+        pytest.param(0, None, [member("other")], False, id="a pod of a work queue with others"),
+    ],
+)
+def test_exit_code_0_is_a_success_where_only_finished_pods_are_replaced(
+    num_succeeded: int, completions: int | None, others: list[Object], is_complete: bool
+) -> None:
+    replaced = job({"succeeded": num_succeeded}, completions=completions, podReplacementPolicy="Failed")
 
-    assert made.end == OwnerEnd("Complete", "CompletionsReached")
+    made = answer(member(), *others, replaced, ending=Ending(0))
+
+    assert made.returns is Returns.OWNER_ENDS
+    assert made.end == (OwnerEnd("Complete", "CompletionsReached") if is_complete else None)
 
 
 def test_exit_code_0_is_a_failure_where_terminating_pods_are_replaced() -> None:
@@ -192,76 +213,6 @@ def test_pod_that_never_stops_is_neither_counted_nor_replaced_where_only_finishe
     assert (made.returns, made.end) == (Returns.NOT_CREATED, None)
 
 
-class TestIndexes:
-    """Limits of failures for each index."""
-
-    def test_index_fails_and_the_others_go_on(self) -> None:
-        made = answer(member(index=0), member("other", 1), indexed())
-
-        assert (made.returns, made.end, made.failed_index) == (Returns.OWNER_ENDS, None, 0)
-        assert made.loss == "the eviction fails index 0 of Job sum (backoffLimitPerIndex: 0)"
-
-    def test_last_index_fails_the_job(self) -> None:
-        made = answer(member(index=0), indexed(status={"completedIndexes": "1"}))
-
-        assert made.end == failed("FailedIndexes")
-
-    def test_as_many_failed_indexes_as_the_job_allows_do_not_fail_it(self) -> None:
-        made = answer(member(index=0), member("other", 1), indexed(completions=3, maxFailedIndexes=1))
-
-        assert (made.end, made.failed_index) == (None, 0)
-
-    @pytest.mark.parametrize(("most", "gone"), [(0, ()), (1, ("other",))])
-    def test_too_many_failed_indexes_fail_the_job(self, most: int, gone: tuple[str, ...]) -> None:
-        pods = member(index=0), member("other", 1), member("third", 2)
-
-        made = answer(*pods, indexed(completions=3, maxFailedIndexes=most), gone=gone)
-
-        assert made.end == failed("MaxFailedIndexesExceeded")
-
-    def test_failures_of_an_index_are_counted_by_its_pods(self) -> None:
-        first, second = (
-            answer(member(index=0, failures=failures), member("other", 1), indexed(backoffLimitPerIndex=1))
-            for failures in (0, 1)
-        )
-
-        assert (first.returns, second.returns) == (Returns.LATER, Returns.OWNER_ENDS)
-
-    def test_index_has_a_back_off_of_its_own(self) -> None:
-        made = answer(member(index=0), member("other", 1), indexed(backoffLimitPerIndex=1), gone=("other",))
-
-        assert (made.delay_seconds, made.conditions) == (10, ())
-
-    def test_rule_may_fail_the_index(self) -> None:
-        made = answer(member(index=0), member("other", 1), indexed(backoffLimitPerIndex=3, **policy("FailIndex")))
-
-        assert made.loss == "the eviction fails index 0 of Job sum (podFailurePolicy: FailIndex)"
-
-    @pytest.mark.parametrize(
-        "spec",
-        [
-            pytest.param({"backoffLimitPerIndex": 0}, id="by the limit of the index"),
-            pytest.param({"backoffLimitPerIndex": 3, **policy("FailIndex")}, id="by a rule"),
-        ],
-    )
-    def test_failure_of_an_index_counts_against_the_limit_of_the_job(self, spec: Object) -> None:
-        status: Object = {"failed": 1}
-
-        made = answer(member(index=0), member("other", 1), indexed(status=status, backoffLimit=1, **spec))
-
-        assert made.end == failed("BackoffLimitExceeded")
-
-    def test_index_is_also_told_by_the_name_of_the_pod(self) -> None:
-        pod = pod_object("sum-0-x7k2p", owners=["Job/sum"])
-
-        assert answer(pod, member("other", 1), indexed(), of="sum-0-x7k2p").failed_index == 0
-
-    def test_index_beyond_the_completions_is_not_created(self) -> None:
-        made = answer(member(index=2), indexed(backoffLimitPerIndex=None))
-
-        assert made.cause == "Job sum has no index 2 (completions: 2)"
-
-
 @pytest.mark.parametrize(
     ("status", "spec", "cause"),
     [
@@ -272,7 +223,7 @@ class TestIndexes:
         ),
         pytest.param({"conditions": [{"type": "Failed", "status": "True"}]}, {}, "Job sum has ended", id="ended"),
         pytest.param(
-            {"startTime": ago(61)},
+            {"startTime": ago(60)},
             {"activeDeadlineSeconds": 60},
             "Job sum has run for too long (activeDeadlineSeconds: 60)",
             id="deadline passed",
@@ -285,19 +236,44 @@ def test_job_that_is_done_or_paused_creates_nothing(status: Object, spec: Object
     assert (made.returns, made.cause, made.loss) == (Returns.NOT_CREATED, cause, "")
 
 
-def test_deadline_that_passes_during_the_back_off_fails_the_job() -> None:
-    made = answer(member(), job({"startTime": ago(55)}, activeDeadlineSeconds=60))
+@pytest.mark.parametrize(
+    ("status", "spec"),
+    [
+        pytest.param({"startTime": ago(49)}, {"activeDeadlineSeconds": 60}, id="after the back-off"),
+        pytest.param({"startTime": ago(999)}, {}, id="none"),
+        pytest.param({}, {"activeDeadlineSeconds": 60}, id="of a Job that has not started"),
+    ],
+)
+def test_pod_comes_before_the_deadline_of_its_job(status: Object, spec: Object) -> None:
+    assert answer(member(), job(status, **spec)).returns is Returns.LATER
+
+
+@pytest.mark.parametrize("seconds", [50, 55])
+def test_deadline_that_passes_during_the_back_off_fails_the_job(seconds: int) -> None:
+    made = answer(member(), job({"startTime": ago(seconds)}, activeDeadlineSeconds=60))
 
     assert made.end == failed("DeadlineExceeded")
     assert made.loss == "the eviction fails Job sum (activeDeadlineSeconds: 60, back-off: 10 s)"
 
 
-def test_last_pod_of_a_work_queue_ends_the_job_once_one_has_succeeded() -> None:
-    last = answer(member(), job({"succeeded": 1}, completions=None))
-    other = answer(member(), member("other"), job({"succeeded": 1}, completions=None))
+@pytest.mark.parametrize(
+    ("status", "pods"),
+    [
+        pytest.param({"succeeded": 1}, [], id="by its status"),
+        pytest.param({}, [ended("done", "Succeeded", 5)], id="by its pods"),
+    ],
+)
+def test_last_pod_of_a_work_queue_ends_the_job_once_one_has_succeeded(status: Object, pods: list[Object]) -> None:
+    last = answer(member(), *pods, job(status, completions=None))
+    other = answer(member(), member("other"), *pods, job(status, completions=None))
 
     assert last.end == OwnerEnd("Complete", "CompletionsReached")
     assert (other.returns, other.end) == (Returns.NOT_CREATED, None)
+
+
+@pytest.mark.parametrize("pods", [[], [ended("failed", "Failed", 5)]], ids=["none has ended", "one has failed"])
+def test_work_queue_replaces_its_pods_while_none_has_succeeded(pods: list[Object]) -> None:
+    assert answer(member(), *pods, job({}, completions=None)).returns is Returns.LATER
 
 
 def test_job_of_another_controller_is_not_known() -> None:
@@ -306,46 +282,34 @@ def test_job_of_another_controller_is_not_known() -> None:
     assert made.doubt == "a controller other than Kubernetes' own manages the Job (managedBy)"
 
 
-def test_nobody_knows_about_pods_beyond_the_parallelism() -> None:
-    made = answer(member(), member("other"), job(parallelism=1, completions=4))
+@pytest.mark.parametrize(("parallelism", "is_surplus"), [(2, True), (3, False)])
+def test_pods_that_leave_together_are_all_to_come_again(parallelism: int, is_surplus: bool) -> None:
+    pods = [member(), member("other"), member("third")]
 
-    assert made.doubt == "the Job has more pods than it is to run, and can delete others instead"
+    found = answer(*pods, job(parallelism=parallelism, completions=9), gone=("other",))
+
+    assert bool(found.doubt) is is_surplus
 
 
 @pytest.mark.parametrize(
-    ("indexes", "is_surplus"),
+    ("made", "is_surplus"),
     [
-        pytest.param((0, 1), False, id="as many as are to run"),
-        pytest.param((0, 1, 2), False, id="and one that the Job does not want"),
-        pytest.param((0, 0, 1), True, id="one too many"),
+        pytest.param(job(parallelism=1, completions=4), True, id="parallelism"),
+        pytest.param(job(parallelism=1, completions=None), True, id="parallelism of a work queue"),
+        pytest.param(job(parallelism=2, completions=None), False, id="as many as a work queue is to run"),
+        pytest.param(job({"succeeded": 3}, parallelism=3, completions=4), True, id="one completion is left"),
+        pytest.param(job({"succeeded": 2}, parallelism=3, completions=4), False, id="two completions are left"),
+        pytest.param(indexed(status={"completedIndexes": "2"}, completions=3), False, id="two indexes are left"),
+        pytest.param(indexed(status={"completedIndexes": "1-2"}, completions=3), True, id="one index is left"),
     ],
 )
-def test_pods_of_indexes_that_the_job_has_not_are_beyond_no_parallelism(
-    indexes: Sequence[int], is_surplus: bool
-) -> None:
-    pods = [member(f"p{place}", index) for place, index in enumerate(indexes)]
+def test_nobody_knows_which_of_more_pods_stay_than_the_job_is_to_run(made: Object, is_surplus: bool) -> None:
+    made["spec"]["backoffLimitPerIndex"] = None
 
-    made = answer(*pods, indexed(backoffLimitPerIndex=3), of="p0")
+    found = answer(member(index=0), member("other", 1), made)
 
-    assert bool(made.doubt) is is_surplus
-
-
-@pytest.mark.parametrize("text", ["x", "-1", "9" * 5000])
-def test_pod_whose_index_nobody_can_read_fails_no_index(text: str) -> None:
-    pod = pod_object("victim", owners=["Job/sum"], annotations={_INDEX: text, _FAILURES: "0"})
-
-    made = answer(pod, indexed())
-
-    assert "fails index" not in made.loss
-
-
-def test_failures_of_an_index_beyond_any_number_are_none() -> None:
-    """Whoever may create pods writes their annotations."""
-    pod = pod_object("victim", owners=["Job/sum"], labels={_INDEX: "0"}, annotations={_FAILURES: "9" * 5000})
-
-    made = answer(pod, indexed(backoffLimitPerIndex=3))
-
-    assert made.loss == ""
+    doubt = "the Job has more pods than it is to run, and can delete others instead"
+    assert found.doubt == (doubt if is_surplus else "")
 
 
 def test_failures_below_zero_are_none() -> None:

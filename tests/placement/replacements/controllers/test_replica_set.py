@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 
 from descheduler.placement.replacements.answer import Returns
-from tests.builders import Object, ago, pod_object
+from tests.builders import Object, ago, owner, pod_object
 from tests.placement.replacements.controllers.answers import answer
 from tests.placement.workloads import workload_object
 
 SURPLUS = "the owner has more pods than replicas, and can delete others instead"
+GONE = "ReplicaSet web is scaled to 0 (replicas: 0)"
 
 
 def pods(number: int, owner: str = "ReplicaSet/web", **facts: Any) -> list[Object]:
@@ -47,6 +48,22 @@ def test_replica_set_of_an_earlier_rollout_creates_nothing() -> None:
     assert answer(*pods(2), scaled_down, deployment(3)).returns is Returns.NOT_CREATED
 
 
+@pytest.mark.parametrize(
+    ("made", "cause"),
+    [
+        pytest.param(deployment(3, is_seen=False), "", id="it is scaled up again, or rolls back"),
+        pytest.param(deployment(0, is_seen=False), GONE, id="it is scaled to 0"),
+        pytest.param(deployment(0), GONE, id="it was scaled to 0"),
+    ],
+)
+def test_replica_set_without_replicas_may_get_some_where_its_deployment_has_just_been_changed(
+    made: Object, cause: str
+) -> None:
+    found = answer(*pods(2), workload_object("ReplicaSet/web", replicas=0, deployment="shop"), made)
+
+    assert (found.cause, found.doubt) == (cause, "" if cause else SURPLUS)
+
+
 def test_replicas_of_the_deployment_count_before_those_of_its_replica_set() -> None:
     replica_set = workload_object("ReplicaSet/web", replicas=3, deployment="shop")
 
@@ -62,6 +79,8 @@ def test_replica_set_that_was_scaled_by_hand_is_set_back() -> None:
     replica_set["status"] = {"observedGeneration": 1}
 
     assert answer(*pods(3), replica_set, deployment(3)).doubt == ""
+    other = workload_object("ReplicaSet/other", replicas=1, deployment="shop")
+    assert answer(*pods(3), replica_set, other, deployment(3)).doubt == SURPLUS
 
 
 def test_replica_set_of_a_deployment_that_is_being_deleted_leaves_a_doubt() -> None:
@@ -89,3 +108,17 @@ def test_replica_set_whose_deployment_is_gone_leaves_a_doubt_where_deployments_w
     assert "Deployment" in answer(*pods(2), replica_set, other).doubt
     assert answer(*pods(2), replica_set).doubt == ""
     assert answer(*pods(2), workload_object("ReplicaSet/web", replicas=2), other).doubt == ""
+
+
+@pytest.mark.parametrize(
+    "reference",
+    [owner("Rollout/shop"), owner("Deployment/shop", controller=False)],
+    ids=["another controller", "an owner that is not its controller"],
+)
+def test_end_of_a_deployment_is_no_doubt_where_it_does_not_control_the_replica_set(reference: Object) -> None:
+    replica_set, going = workload_object("ReplicaSet/web", replicas=2), deployment(2)
+    replica_set["metadata"]["ownerReferences"] = [reference]
+    gone = workload_object("Deployment/other", replicas=1)
+    going["metadata"]["deletionTimestamp"] = ago(1)
+
+    assert [answer(*pods(2), replica_set, each).doubt for each in (going, gone)] == ["", ""]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from random import Random
 from typing import Any
 
@@ -117,6 +118,19 @@ def test_pod_waits_for_one_that_is_ready_for_less_than_min_ready_seconds(seconds
     assert made.conditions == ((waits,) if returns is Returns.LATER else ())
 
 
+@pytest.mark.parametrize(("now", "knows_since"), [(None, True), (NOW, False)], ids=["the time", "since when it is"])
+def test_pod_that_is_ready_is_available_where_nobody_knows(now: datetime | None, knows_since: bool) -> None:
+    lower = member(0)
+    lower["status"].pop("startTime", None)
+    ready = {"type": "Ready", "status": "True"}
+    lower["status"]["conditions"] = [ready | ({"lastTransitionTime": ago(5)} if knows_since else {})]
+    snapshot = cluster_of(lower, member(1), stateful_set(minReadySeconds=20))
+
+    made = Owners(snapshot, now).answer(pod_named(snapshot, "db-1"))
+
+    assert (made.returns, made.conditions) == (Returns.WHEN_GONE, ())
+
+
 @pytest.mark.parametrize(("ordinal", "is_created"), [(4, False), (5, True), (7, True), (8, False)])
 def test_wanted_ordinals_count_from_the_first(ordinal: int, is_created: bool) -> None:
     parallel = stateful_set(ordinals={"start": 5}, podManagementPolicy="Parallel")
@@ -174,6 +188,26 @@ def test_revision_that_no_pod_has_leaves_a_doubt() -> None:
     kept = stateful_set(status=status, updateStrategy={"rollingUpdate": {"partition": 3}})
 
     assert "is not in the snapshot" in answer(member(0, "db-2"), kept, of="db-0").doubt
+
+
+def test_revision_without_a_template_is_read_from_a_pod_that_has_it() -> None:
+    status = {"currentRevision": "db-1", "updateRevision": "db-2"}
+    kept = stateful_set(status=status, updateStrategy={"rollingUpdate": {"partition": 3}})
+    metadata = {"name": "db-1", "namespace": "default"}
+    revision = {"apiVersion": "apps/v1", "kind": "ControllerRevision", "metadata": metadata, "revision": 1, "data": {}}
+
+    made = answer(member(0, "db-2"), member(1, "db-1"), kept, revision, of="db-0")
+
+    assert made.revision is None
+    assert made.like is not None
+    assert made.like.name == "db-1"
+
+
+def test_set_that_its_controller_has_not_seen_yet_keeps_no_revision() -> None:
+    fresh = stateful_set(status={"observedGeneration": 1}, updateStrategy={"rollingUpdate": {"partition": 3}})
+    fresh["metadata"]["generation"] = 2
+
+    assert answer(member(0), fresh, of="db-0").doubt == ""
 
 
 def test_orphan_keeps_the_name_that_its_former_stateful_set_needs() -> None:

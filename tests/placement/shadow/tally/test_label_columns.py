@@ -59,6 +59,20 @@ def test_label_sets_that_meet_conditions_are_those_that_match_one_by_one(
     assert selected.tolist() == [selector.matches(labels) for labels in (*first, *later)]
 
 
+@pytest.mark.parametrize("few_keys", [0, 32])
+def test_label_sets_that_have_a_key_are_found_whatever_its_value(
+    few_keys: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(label_columns, "_FEW_KEYS", few_keys)
+    columns = LabelColumns([{"a": "x"}, {"b": "x"}, {"a": "", "b": "y"}])
+
+    assert [columns.having(key).tolist() for key in ("a", "b", "c")] == [
+        [True, False, True],
+        [False, True, True],
+        [False, False, False],
+    ]
+
+
 @given(st.lists(_selectors, max_size=6), st.lists(_selectors, max_size=3), _labels)
 def test_selectors_that_match_labels_are_those_that_match_one_by_one(
     first: list[LabelSelector], later: list[LabelSelector], labels: dict[str, str]

@@ -109,3 +109,11 @@ def test_groups_that_come_later_count_in_columns_that_were_asked_before() -> Non
         0,
         0,
     ]
+
+
+def test_weights_add_up_beyond_32_bits() -> None:
+    columns = PodColumns(NUM_NODES, [(0, 1, 3, 0)])
+
+    found = columns.counts("sum", np.array([2**40], dtype=np.int64), counts_terminating=True)
+
+    assert found.tolist() == [0, 3 * 2**40, 0, 0, 0, 0, 0]
