@@ -54,6 +54,16 @@ def test_nothing_is_offered_of_a_file_beside_standard_input(dump: str) -> None:
     assert complete_namespace(context(snapshot=(dump, "-")), PARAM, "") == []
 
 
+def test_nothing_is_offered_of_standard_input_even_where_a_file_is_called_so(
+    dump: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(Path(dump).parent)
+    Path(dump).rename("-")
+
+    assert complete_namespace(context(snapshot=("-",)), PARAM, "") == []
+    assert [item.value for item in complete_namespace(context(snapshot=("./-",)), PARAM, "b")] == ["blog"]
+
+
 def test_contexts_are_those_of_the_kubeconfig(tmp_path: Path) -> None:
     file = tmp_path / "config"
     file.write_text("{apiVersion: v1, kind: Config, contexts: [{name: prod}, {name: test}, {name: 'a b'}]}")

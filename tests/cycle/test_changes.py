@@ -19,6 +19,7 @@ from descheduler.plan.decisions import Failure
 from descheduler.policy.load import load_policy
 from descheduler.policy.types import Policy
 from descheduler.report.document import PodReference
+from descheduler.report.plan.document import PlanRoom
 from descheduler.report.plan.file import ClusterIdentity, PlanFile, make_plan_file
 from tests.builders import NOW, Object, make_node, make_pod, make_snapshot
 
@@ -185,6 +186,45 @@ def serving(*references: PodReference) -> PlanFile:
 )
 def test_pending_pod_that_a_move_makes_room_for_has_to_wait_still(pods: list[Pod], told: list[str]) -> None:
     assert changes(WEB, None, None, *pods, file=serving(SERVED)) == [f"pod default/web: {text}" for text in told]
+
+
+@pytest.mark.parametrize(
+    ("serves", "rooms", "rooms_of_later", "waiting", "is_in_vain"),
+    [
+        pytest.param(
+            ["job", "other"], ["job"], ["other"], ["other"], True, id="the one that another move has room for"
+        ),
+        pytest.param(["job", "other"], ["job"], [], ["other"], False, id="one that no move has room for"),
+        pytest.param(["job"], ["later"], [], [], True, id="beside one that leaves later"),
+        pytest.param(["job"], [], ["job"], [], True, id="another move has the room, and this one none"),
+        pytest.param(["job"], [], ["job"], ["job"], False, id="which waits"),
+    ],
+)
+def test_move_serves_the_pods_that_it_has_room_for_and_those_that_no_move_has(
+    serves: list[str], rooms: list[str], rooms_of_later: list[str], waiting: list[str], is_in_vain: bool
+) -> None:
+    """Two moves, each with the pods that room is held for; job is gone unless it waits."""
+
+    def room_for(names: list[str]) -> tuple[PlanRoom, ...]:
+        return tuple(PlanRoom(pod=replace(SERVED, name=name, uid=f"default-{name}"), node="a") for name in names)
+
+    file, later = serving(*(room.pod for room in room_for(serves))), room_for(["later"])[0].pod
+    (move,), (basis,) = file.plan.moves, file.bases
+    moves = replace(move, room_for=room_for(rooms)), replace(move, pod=later, room_for=room_for(rooms_of_later))
+    file = replace(file, plan=replace(file.plan, moves=moves), bases=(basis, replace(basis, uid=later.uid, serves=())))
+    pods = [WEB, make_pod("later", cpu="1"), *(make_pod(name, node="") for name in waiting)]
+    snapshot = make_snapshot([make_node("a", **OLD), make_node("b")], pods)
+
+    told = dict(changes_of(applied(file), snapshot)).get(WEB.uid, "")
+
+    assert told == ("pod default/web: pod default/job, for which it makes room, is gone" if is_in_vain else "")
+
+
+def test_node_that_the_plan_knew_nothing_of_has_not_changed() -> None:
+    file = plan()
+    (basis,) = file.bases
+
+    assert changes(file=replace(file, bases=(replace(basis, source=None),))) == []
 
 
 def test_several_pending_pods_are_named_together() -> None:

@@ -333,16 +333,22 @@ def _assert_same_answers(fit: NodeFit, fresh: NodeFit, pod: Pod, chosen: Sequenc
 
 
 @pytest.mark.parametrize(
-    ("asked", "is_placed"),
+    ("overbooked", "asked", "is_placed"),
     [
-        pytest.param({"cpu": "100m"}, False, id="cpu"),
-        pytest.param({"memory": "1Mi"}, True, id="memory"),
-        pytest.param({}, True, id="nothing"),
+        pytest.param({"cpu": "2"}, {"cpu": "100m"}, False, id="cpu"),
+        pytest.param({"cpu": "2"}, {"memory": "1Mi"}, True, id="memory where cpu is overbooked"),
+        pytest.param({"cpu": "2"}, {}, True, id="nothing where cpu is overbooked"),
+        pytest.param({"memory": "2Gi"}, {"memory": "1Mi"}, False, id="memory"),
+        pytest.param({"memory": "2Gi"}, {"cpu": "100m"}, True, id="cpu where memory is overbooked"),
+        pytest.param({"memory": "1000Mi"}, {"memory": "24Mi"}, True, id="the last of the memory"),
+        pytest.param({"memory": "1000Mi"}, {"memory": "25Mi"}, False, id="more than the last of it"),
     ],
 )
-def test_node_without_cpu_left_takes_pods_that_request_none(asked: Object, is_placed: bool) -> None:
+def test_overbooked_node_takes_pods_that_request_nothing_of_that(
+    overbooked: Object, asked: Object, is_placed: bool
+) -> None:
     full = make_node("full", cpu="1", memory="1Gi")
-    node_fit = NodeFit(make_view([full], [make_pod("large", node="full", cpu="2")]))
+    node_fit = NodeFit(make_view([full], [make_pod("large", node="full", **overbooked)]))
     room = TrialRoom(node_fit, node_fit.node_set([full]), checks_fit=False)
     pod = make_pod("p", node="other", **asked)
 

@@ -1,4 +1,4 @@
-"""Which kubeconfig says where the cluster of an explanation is."""
+"""Which kubeconfig says where the cluster of an explanation is, and what earlier runs have left there."""
 
 from __future__ import annotations
 
@@ -9,8 +9,14 @@ import pytest
 from msgspec.structs import replace
 
 from descheduler.cycle.options import ConnectionOptions
-from descheduler.explanation.sources import context_namespace, known_contexts
+from descheduler.cycle.remembering import memory_name
+from descheduler.explanation.sources import context_namespace, known_contexts, read_live
+from descheduler.kube import client as client_module
+from descheduler.migration.lease_settings import LeaseOptions
+from descheduler.plan.run_memory import RunMemory
 from descheduler.policy.types import Policy
+from tests.builders import NOW
+from tests.cycle.live.runs import crowded
 from tests.explanation.questions import policy_of
 
 
@@ -65,3 +71,38 @@ def test_contexts_are_those_of_the_file_in_order_and_none_where_it_cannot_be_rea
     assert known_contexts(kubeconfig(tmp_path, "flag", two="shop", one="blog")) == ["two", "one"]
     assert known_contexts(None) == ["usual"]
     assert known_contexts(str(tmp_path / "none")) == []
+
+
+def policy_that_remembers() -> Policy:
+    """A policy of a plugin that leaves something for its next run."""
+    profile = {
+        "name": "main",
+        "pluginConfig": [{"name": "RemovePodsViolatingNodeReservation"}],
+        "plugins": {"deschedule": {"enabled": ["RemovePodsViolatingNodeReservation"]}},
+    }
+    return policy_of({"apiVersion": "descheduler/v1alpha2", "kind": "DeschedulerPolicy", "profiles": [profile]})
+
+
+@pytest.mark.parametrize(
+    ("policy", "is_read"),
+    [
+        pytest.param(None, False, id="no policy"),
+        pytest.param(policy_of(), False, id="a policy whose plugins leave nothing"),
+        pytest.param(policy_that_remembers(), True, id="a policy one of whose plugins does"),
+    ],
+)
+def test_memory_of_earlier_runs_is_read_for_a_policy_that_remembers(
+    policy: Policy | None, is_read: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cluster, left = crowded("web"), RunMemory().after(NOW, {"p/q/0": b"1"})
+    metadata = {"name": memory_name("d"), "namespace": "kube-system"}
+    data = {"memory.json": left.encoded()}
+    cluster.add({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data})
+    monkeypatch.setattr(client_module, "connect", lambda *_: cluster.client())
+
+    found = read_live(
+        ConnectionOptions(), policy, LeaseOptions(name="d", namespace="kube-system"), taken_at=cluster.clock.now()
+    )
+
+    assert [pod.namespace for pod in found.snapshot.pods] == ["shop"]
+    assert found.memory.notes == (left.notes if is_read else {})

@@ -57,7 +57,6 @@ _TRUNCATED, _INCOMPLETE = "Input data was truncated", "it is incomplete: the dum
 """What the decoder says of a JSON document that ends too early, and what that means for a dump."""
 
 _PLACE = re.compile(r" - at `\$[^`]*`\Z")
-_MOST_TRIALS = 5_000
 _MOST_TRIED_BYTES = 8 << 20
 """Of all trials of an object together. Somebody may have stored many large ones."""
 _LONGEST_VALUE = 60
@@ -99,7 +98,6 @@ class _Search:
         self._root = root
         self._fault = fault
         self._fault_of = fault_of
-        self._num_trials = 0
         self._num_bytes = 0
 
     def path(self) -> tuple[str, Value]:
@@ -136,9 +134,8 @@ class _Search:
                 yield f"[{index}]", part, is_same
 
     def _is_same(self) -> bool:
-        self._num_trials += 1
         block = msgspec.json.encode(self._root)
         self._num_bytes += len(block)
-        if self._num_trials > _MOST_TRIALS or self._num_bytes > _MOST_TRIED_BYTES:
+        if self._num_bytes > _MOST_TRIED_BYTES:
             raise ValueError("the fault is hidden among too many fields")
         return self._fault_of(block) == self._fault

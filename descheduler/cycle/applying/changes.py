@@ -100,7 +100,7 @@ def _not_pending(uid: str, by_uid: Mapping[str, Pod]) -> str:
 def _changed_node(
     old: NodeFootprint | None, new: NodeFootprint | None, kept_cordoned: Collection[str]
 ) -> Iterator[str]:
-    if old is None or old == new:
+    if old is None:
         return
     if new is None or new.uid != old.uid:
         yield f"node {old.name} is gone"

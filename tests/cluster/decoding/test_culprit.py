@@ -200,3 +200,14 @@ def test_fault_that_cannot_be_located_is_told_as_it_is() -> None:
     assert explained({"a": 1}, "") == "odd"
     assert explained_fault(b"{oops", "odd", lambda _: "odd") == "odd"
     assert explained({"a": [1, 2]}, '"a"') == "a: odd"
+
+
+def test_fault_that_is_hidden_among_very_much_is_told_without_its_field() -> None:
+    """Every field is taken away in turn, which is not done for ever."""
+    large = {f"field-{number}": "x" * (3 << 20) for number in range(3)}
+
+    def fault_in(block: bytes) -> str:
+        return "odd" if b'"last"' in block else ""
+
+    assert explained_fault(json.dumps({"first": 1, "last": 2}).encode(), "odd", fault_in) == "last is 2: odd"
+    assert explained_fault(json.dumps({**large, "last": 2}).encode(), "odd", fault_in) == "odd"

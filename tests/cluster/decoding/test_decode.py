@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -60,6 +60,17 @@ def test_time_without_zone_is_refused() -> None:
 
     with pytest.raises(SnapshotError, match="has no zone"):
         decoded(pod)
+
+
+def test_pod_has_the_times_that_its_metadata_and_its_status_say() -> None:
+    pod = pod_object("x")
+    pod["metadata"] |= {"creationTimestamp": "2026-01-02T03:04:04Z", "deletionTimestamp": "2026-01-02T03:04:05Z"}
+    pod["status"]["startTime"] = "2026-01-02T03:04:06Z"
+    second = timedelta(seconds=1)
+
+    found = decoded(pod)
+
+    assert (found.created_at, found.deleted_at, found.started_at) == (MOMENT - second, MOMENT, MOMENT + second)
 
 
 def test_zero_time_of_go_is_no_time() -> None:

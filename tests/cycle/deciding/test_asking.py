@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from descheduler.cycle.deciding.decide import decide
-from descheduler.cycle.deciding.round import Round
+from descheduler.cycle.deciding.round import Round, RunSetting
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.model.groups.workloads import Workload
 from descheduler.model.verdict import Reason
@@ -101,6 +102,46 @@ def test_observer_is_told_of_the_last_time_alone(jobs: bool) -> None:
     run({"a": 3, "b": 1}, (1, 3), jobs=jobs, this_round=Round(observer=observer))
 
     assert len(observer.told) == 1
+
+
+@pytest.mark.parametrize(
+    ("held_on", "waves"),
+    [
+        pytest.param({}, {"a": 1, "b": 2}, id="no room"),
+        pytest.param({"a": "node-1", "b": "node-0"}, {"a": 1, "b": 1}, id="room for both"),
+        pytest.param({"a": "node-1"}, {"a": 1, "b": 1}, id="room for the one that another could take it from"),
+    ],
+)
+def test_moves_that_room_is_held_for_keep_the_waves_of_their_plan(
+    held_on: dict[str, str], waves: dict[str, int]
+) -> None:
+    pods = [make_pod(name, node="source", cpu=cpu, labels={"app": name}) for name, cpu in (("a", "3"), ("b", "1"))]
+    chosen = [Move(pod, "p", plugin_of(policy_of()), held_on=held_on.get(pod.name, "")) for pod in pods]
+
+    decisions = run({"a": 3, "b": 1}, (1, 3), jobs=True, this_round=Round(chosen=chosen))
+
+    assert {move.pod.name: move.wave for move in decisions.moves} == waves
+
+
+def test_plugin_that_asks_for_other_pods_each_time_is_asked_three_times_and_keeps_what_was_proven() -> None:
+    """Each small pod may take the node of the large one, which each time stays among those that are asked for."""
+    make, built = REGISTRY["PodLifeTime"].factory, list[object]()
+
+    def counted(args: Any, handle: Any) -> object:
+        built.append(handle)
+        return make(args, handle)
+
+    registry = {**REGISTRY, "PodLifeTime": replace(REGISTRY["PodLifeTime"], factory=counted)}
+    pods = [make_pod("a", node="source", cpu="3", labels={"app": "a"})]
+    pods += [make_pod(name, node="source", cpu="1", labels={"app": name}) for name in "bcde"]
+    nodes = [CLOSED, make_node("node-0", cpu="1"), make_node("node-1", cpu="3")]
+    policy = load_policy({**policy_of(), "maxNoOfPodsToEvictPerNode": 2}, registry)
+
+    decisions = decide(policy, make_snapshot(nodes, pods), now=NOW, setting=RunSetting(registry=registry))
+
+    assert [move.pod.name for move in decisions.moves] == ["a"]
+    assert {each.verdict.reason for each in decisions.refusals} == {Reason.ORDER_DEPENDENT}
+    assert len(built) == 3
 
 
 def test_what_left_in_an_earlier_round_is_evicted_whatever_the_order() -> None:

@@ -323,14 +323,18 @@ def test_planner_asks_for_its_earlier_moves_in_place_of_a_search(is_checked: boo
     assert decisions.facts == {}
 
 
-def test_planner_that_has_nothing_to_do_any_more_does_not_ask_for_its_earlier_moves() -> None:
+@pytest.mark.parametrize("is_checked", [False, True])
+def test_planner_that_has_nothing_to_do_any_more_does_not_ask_for_earlier_moves_that_are_checked(
+    is_checked: bool,
+) -> None:
     draining = {**PLANNER, "pluginConfig": [{"name": "DefaultEvictor"}, drain("elsewhere")]}
-    document = {**PLANNING, "profiles": [draining]}
+    earlier = EarlierPlan([Move(PODS[0], "p", "MigrationPlanner")], is_checked=is_checked)
 
-    decisions = decided(
-        document, this_round=Round(earlier=EarlierPlan([Move(PODS[0], "p", "MigrationPlanner")], is_checked=True))
-    )
+    decisions = decided({**PLANNING, "profiles": [draining]}, this_round=Round(earlier=earlier))
 
+    if not is_checked:
+        assert evicted(decisions) == [("p", "on-a")]
+        return
     assert decisions.moves == ()
     (refusal,) = decisions.refusals
     assert (refusal.pod.name, refusal.verdict.reason) == ("on-a", Reason.NOT_SELECTED)

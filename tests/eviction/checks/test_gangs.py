@@ -134,6 +134,13 @@ def test_only_running_members_count() -> None:
     assert gang_reasons(run, [[others[1]], [pods[0]]]) == [None, Reason.GANG_MINIMUM]
 
 
+def test_member_that_leaves_already_takes_nothing_of_what_may_go() -> None:
+    pods, leaving = members(3), member("leaving", deleted=0)
+    run = run_of([*pods, leaving], PodGroup("default", "train", 2))
+
+    assert gang_reasons(run, [[leaving], [pods[0]], [pods[0]], [pods[1]]]) == [None, None, None, Reason.GANG_MINIMUM]
+
+
 def starting(name: str) -> Pod:
     """A member on a node whose containers have not started."""
     return member(name, phase="Pending")

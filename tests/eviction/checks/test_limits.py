@@ -11,7 +11,7 @@ from descheduler.eviction.background import BackgroundEvictions, EvictionAnswer
 from descheduler.eviction.checks.limits import EvictionCounters, LimitCheck, RunLimits, limits_of
 from descheduler.eviction.cluster_view import ClusterCounts
 from descheduler.model.pod import Pod
-from descheduler.model.verdict import EvictionLimit
+from descheduler.model.verdict import EvictionLimit, LimitReached
 from descheduler.plan.bundles import Bundle, Candidate
 from descheduler.policy.load import load_policy
 from tests.builders import make_node, make_pod, make_snapshot
@@ -53,6 +53,18 @@ def test_counted_evictions_use_limits_up(limits: RunLimits, other: Pod, expected
 
 def test_unbound_pod_has_no_node_limit() -> None:
     assert EvictionCounters(RunLimits(per_node=0)).verdict(make_pod("p", node="")).is_accepted
+
+
+def test_each_limit_is_there_where_it_is_given() -> None:
+    of_namespaces, of_nodes = RunLimits(per_namespace=3), RunLimits(per_node=2)
+
+    assert [of_namespaces.at(limit, "a", "default") for limit in (EvictionLimit.TOTAL, EvictionLimit.NODE)] == [
+        None
+    ] * 2
+    assert of_namespaces.at(EvictionLimit.NAMESPACE, "", "x") == LimitReached(EvictionLimit.NAMESPACE, 3, "x")
+    assert of_nodes.at(EvictionLimit.NAMESPACE, "a", "x") is None
+    assert of_nodes.at(EvictionLimit.NODE, "a", "x") == LimitReached(EvictionLimit.NODE, 2, "a")
+    assert of_nodes.at(EvictionLimit.NODE, "", "x") is None
 
 
 def test_what_is_left_of_each_limit_is_told_by_its_name() -> None:

@@ -86,6 +86,32 @@ def test_pod_whose_replacement_finds_no_node_has_no_arrival() -> None:
     assert list(book.has_to_land()) == []
 
 
+@pytest.mark.parametrize(
+    ("names", "after", "has_room"),
+    [
+        pytest.param(("one",), 0, True, id="one pod"),
+        pytest.param(("two", "three"), 0, True, id="pods that leave together"),
+        pytest.param(("three",), 1, True, id="one where another pod has left"),
+        pytest.param(("two", "three"), 1, False, id="too many where another pod has left"),
+        pytest.param(("one", "two", "three"), 0, False, id="too many"),
+    ],
+)
+def test_bundle_has_room_on_top_of_the_first_moves(names: tuple[str, ...], after: int, has_room: bool) -> None:
+    pods = {pod.name: pod for pod in sized(one="2", two="2", three="2")}
+    book = book_of(list(pods.values()), "4")
+    book.book(pods["one"], SETTINGS)
+
+    assert book.with_room([[pods[name] for name in names]], [0], after) == [has_room]
+
+
+def test_pod_whose_replacement_returns_to_its_node_has_no_room_elsewhere() -> None:
+    pod = make_pod("p", node="a", cpu="1")
+    web = Workload("ReplicaSet", "default", "web", "replicaset-web", 10)
+    book = LandingBook(make_snapshot([make_node("a")], [pod], workloads={web.uid: web}), [("p", SETTINGS)])
+
+    assert book.with_room([[pod]], [0], 0) == [False]
+
+
 def test_those_have_to_land_whose_landings_were_verified() -> None:
     one, two = sized(one="1", two="1")
     book = book_of([one, two], "4")

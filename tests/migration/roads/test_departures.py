@@ -64,6 +64,18 @@ def test_replacement_is_looked_at_ever_more_rarely_and_given_up_after_two_minute
     assert looks.departures.tasks == []
 
 
+@pytest.mark.parametrize(("waited", "is_last"), [(119.75, False), (120.0, True)])
+def test_look_two_minutes_after_the_eviction_is_the_last_one(waited: float, *, is_last: bool) -> None:
+    looks = Looks(Arrival.AWAITED)
+    looks.clock.seconds = 300.0
+    looks.departures.began(EvictionTask(make_eviction("a")))
+    looks.clock.seconds += waited
+
+    looks.departures.look()
+
+    assert looks.looked == [(300.0 + waited, is_last)]
+
+
 @pytest.mark.parametrize(
     ("found", "is_unscheduled"),
     [

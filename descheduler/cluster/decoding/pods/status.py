@@ -31,7 +31,7 @@ def is_ready(block: bytes) -> bool:
     # The API server writes compact JSON, `type` before `status`. Inside of strings quotes are escaped, so what is found
     # this way is the member of an object, and of the same one where no brace closes in between.
     at = block.find(_READY)
-    if at >= 0 and (block.startswith(_TRUE, at + len(_READY)) or block.find(_TRUE, at, block.find(b"}", at)) >= 0):
+    if at != -1 and (block.startswith(_TRUE, at + len(_READY)) or block.find(_TRUE, at, block.find(b"}", at)) != -1):
         return True
     conditions: list[ConditionWire] | None = _decode_conditions(block)
     for condition in conditions or ():

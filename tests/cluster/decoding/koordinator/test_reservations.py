@@ -202,6 +202,20 @@ def test_labels_of_the_reservation_count_before_those_of_its_template() -> None:
     assert RESERVATION_NODE_ANNOTATION not in pod.annotations
 
 
+def test_annotations_are_kept_that_some_rule_reads() -> None:
+    """Those of the Reservation are its own, and those of its template are of the pod."""
+    annotations = {"controller.kubernetes.io/pod-deletion-cost": "5", "odd": "x"}
+
+    found = reservation(
+        metadata={"annotations": annotations}, spec={"template": {"metadata": {"annotations": annotations}}}
+    )
+
+    assert found.annotations == {"controller.kubernetes.io/pod-deletion-cost": "5"}
+    assert found.pod is not None
+    assert "odd" not in found.pod.annotations
+    assert found.pod.annotations["controller.kubernetes.io/pod-deletion-cost"] == "5"
+
+
 def test_template_that_says_nothing_makes_a_pod_too() -> None:
     assert reserve_pod().labels == {}
     assert reserve_pod(spec=None, metadata=None).namespace == "default"
