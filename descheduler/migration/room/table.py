@@ -9,7 +9,7 @@ import msgspec
 
 from descheduler.eviction.migration_controller.args import MigrationControllerArgs
 from descheduler.eviction.migration_controller.room_provider import PLACEHOLDER_CLASS, RoomProvider
-from descheduler.kube.discovery import ServerFacts
+from descheduler.kube.discovery import ServerFacts, decode_resources
 from descheduler.kube.objects import ObjectCalls
 from descheduler.model.koordinator.migration_job import JobMode
 
@@ -45,10 +45,9 @@ def _reservations(objects: ObjectCalls, owner: str) -> ReservationProvider:
 
 
 def _placeholders(objects: ObjectCalls, owner: str) -> ReservationProvider:
-    from descheduler.migration.room.placeholder.pod import PlaceholderSettings
     from descheduler.migration.room.placeholder.provider import PlaceholderRooms
 
-    return PlaceholderRooms(objects, owner, PlaceholderSettings())
+    return PlaceholderRooms(objects, owner)
 
 
 def _nothing(objects: ObjectCalls, owner: str) -> ReservationProvider:
@@ -94,22 +93,11 @@ class ClusterOffer(msgspec.Struct, frozen=True):
     providers: frozenset[RoomProvider] = frozenset()
 
 
-class _Resource(msgspec.Struct):
-    name: str
-
-
-class _ResourceList(msgspec.Struct):
-    resources: list[_Resource]
-
-
-_decode_resources = msgspec.json.Decoder(_ResourceList).decode
-
-
 def find_offer(objects: ObjectCalls, server: ServerFacts, named: Collection[RoomProvider | None]) -> ClusterOffer:
     """What the server behind `objects` offers of what policies have `named`, and by default. Raises ExchangeError."""
     names: set[str] = set()
     if _KOORDINATOR_GROUP in server.groups:
-        found = objects.read(f"/apis/{_KOORDINATOR_GROUP}/v1alpha1", _decode_resources)
+        found = objects.read(f"/apis/{_KOORDINATOR_GROUP}/v1alpha1", decode_resources)
         names = {resource.name for resource in found.resources} if found is not None else set()
     asked = [each for each in PROVIDERS if each is _BY_DEFAULT or each in named]
     offered = frozenset(each for each in asked if PROVIDERS[each].is_offered(objects, names))
