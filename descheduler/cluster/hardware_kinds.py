@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from descheduler.cluster.decoding import storage_objects
 from descheduler.cluster.decoding.resource_claims import decode_resource_claim, decode_resource_claim_template
 from descheduler.cluster.decoding.resource_slices import (
@@ -18,77 +20,64 @@ _OLDER_RESOURCE = (f"{_RESOURCE}/v1beta2", f"{_RESOURCE}/v1beta1")
 _SLICE_PAGE_SIZE = 500
 """Slices describe up to 128 devices each."""
 
+_device_kind = partial(Kind, is_optional=True, older_versions=_OLDER_RESOURCE, traces=frozenset({Trace.DEVICE_CLAIM}))
+_claimed_volume_kind = partial(Kind, traces=frozenset({Trace.CLAIMED_VOLUME}))
+
 DEVICE_KIND_ROWS: tuple[AnyKind, ...] = (
-    Kind(
+    _device_kind(
         "ResourceClaim",
         f"{_RESOURCE}/v1",
         purpose="devices that pods claim, and those that are allocated to them",
         decoder=unshared(decode_resource_claim),
         kept=kubernetes.RESOURCE_CLAIM,
-        is_optional=True,
-        older_versions=_OLDER_RESOURCE,
-        traces=frozenset({Trace.DEVICE_CLAIM}),
     ),
-    Kind(
+    _device_kind(
         "ResourceClaimTemplate",
         f"{_RESOURCE}/v1",
         purpose="the claims that are made for a new pod",
         decoder=unshared(decode_resource_claim_template),
         kept=kubernetes.RESOURCE_CLAIM_TEMPLATE,
-        is_optional=True,
-        older_versions=_OLDER_RESOURCE,
-        traces=frozenset({Trace.DEVICE_CLAIM}),
     ),
-    Kind(
+    _device_kind(
         "DeviceClass",
         f"{_RESOURCE}/v1",
         purpose="which devices a class stands for",
         decoder=unshared(decode_device_class),
         kept=kubernetes.DEVICE_CLASS,
-        is_optional=True,
-        older_versions=_OLDER_RESOURCE,
-        traces=frozenset({Trace.DEVICE_CLAIM}),
     ),
-    Kind(
+    _device_kind(
         "ResourceSlice",
         f"{_RESOURCE}/v1",
         purpose="the devices that drivers publish",
         decoder=unshared(decode_resource_slice),
         kept=kubernetes.RESOURCE_SLICE,
-        is_optional=True,
         page_size=_SLICE_PAGE_SIZE,
-        older_versions=_OLDER_RESOURCE,
-        traces=frozenset({Trace.DEVICE_CLAIM}),
     ),
-    Kind(
+    _device_kind(
         "DeviceTaintRule",
         f"{_RESOURCE}/v1",
         purpose="taints that operators put on devices",
         decoder=unshared(decode_device_taint_rule),
         kept=kubernetes.DEVICE_TAINT_RULE,
-        is_optional=True,
         older_versions=(f"{_RESOURCE}/v1beta2", f"{_RESOURCE}/v1alpha3"),
-        traces=frozenset({Trace.DEVICE_CLAIM}),
     ),
 )
 """The kinds of `resource.k8s.io`, in reading order."""
 
 VOLUME_KIND_ROWS: tuple[AnyKind, ...] = (
-    Kind(
+    _claimed_volume_kind(
         "PersistentVolume",
         "v1",
         purpose="the nodes from which a volume can be used",
         decoder=unshared(storage_objects.decode_volume),
         kept=kubernetes.VOLUME,
-        traces=frozenset({Trace.CLAIMED_VOLUME}),
     ),
-    Kind(
+    _claimed_volume_kind(
         "StorageClass",
         f"{_STORAGE}/v1",
         purpose="when and where volumes are provisioned",
         decoder=unshared(storage_objects.decode_storage_class),
         kept=kubernetes.STORAGE_CLASS,
-        traces=frozenset({Trace.CLAIMED_VOLUME}),
     ),
     Kind(
         "CSINode",
@@ -98,21 +87,19 @@ VOLUME_KIND_ROWS: tuple[AnyKind, ...] = (
         kept=kubernetes.CSI_NODE,
         traces=frozenset({Trace.VOLUME}),
     ),
-    Kind(
+    _claimed_volume_kind(
         "CSIDriver",
         f"{_STORAGE}/v1",
         purpose="whether a storage driver publishes its capacity",
         decoder=unshared(storage_objects.decode_csi_driver),
         kept=kubernetes.CSI_DRIVER,
-        traces=frozenset({Trace.CLAIMED_VOLUME}),
     ),
-    Kind(
+    _claimed_volume_kind(
         "CSIStorageCapacity",
         f"{_STORAGE}/v1",
         purpose="the free capacity for new volumes",
         decoder=unshared(storage_objects.decode_storage_capacity),
         kept=kubernetes.STORAGE_CAPACITY,
-        traces=frozenset({Trace.CLAIMED_VOLUME}),
     ),
     Kind(
         "VolumeAttachment",

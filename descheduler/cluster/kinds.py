@@ -7,6 +7,7 @@ and nodes come first. Secrets and ConfigMaps are not among the kinds: their cont
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import TypeAlias
 
 from descheduler.cluster.decoding import small_objects, storage_objects
@@ -37,6 +38,9 @@ _VOLCANO = "scheduling.volcano.sh"
 
 _NODE_PAGE_SIZE = 500
 """Nodes name the images they hold, and their metrics all pods: they are ten times the size of other objects."""
+
+_koordinator_kind = partial(Kind, is_optional=True, traces=frozenset({Trace.KOORDINATOR}))
+_volcano_kind = partial(Kind, is_optional=True, traces=frozenset({Trace.VOLCANO}))
 
 _TABLE: tuple[AnyKind, ...] = (
     Kind(
@@ -218,61 +222,49 @@ _TABLE: tuple[AnyKind, ...] = (
         is_optional=True,
         page_size=_NODE_PAGE_SIZE,
     ),
-    Kind(
+    _koordinator_kind(
         "NodeResourceTopology",
         "topology.node.k8s.io/v1alpha1",
         purpose="the CPUs of a node, and those to which no pod is pinned",
         decoder=unshared(decode_node_topology),
         kept=schedulers.NODE_TOPOLOGY,
-        is_optional=True,
         page_size=_NODE_PAGE_SIZE,
-        traces=frozenset({Trace.KOORDINATOR}),
     ),
     *DEVICE_KIND_ROWS,
-    Kind(
+    _koordinator_kind(
         "Reservation",
         f"{_KOORDINATOR}/v1alpha1",
         purpose="resources that are reserved for later pods",
         decoder=reservation_decoder,
         kept=schedulers.RESERVATION,
-        is_optional=True,
-        traces=frozenset({Trace.KOORDINATOR}),
     ),
-    Kind(
+    _koordinator_kind(
         "Device",
         f"{_KOORDINATOR}/v1alpha1",
         purpose="GPUs and other devices of a node",
         decoder=unshared(decode_device),
         kept=schedulers.DEVICE,
-        is_optional=True,
-        traces=frozenset({Trace.KOORDINATOR}),
     ),
-    Kind(
+    _koordinator_kind(
         "ElasticQuota",
         f"{_SCHEDULER_PLUGINS}/v1alpha1",
         purpose="the minimum and maximum resources of a team",
         decoder=unshared(decode_elastic_quota),
         kept=schedulers.ELASTIC_QUOTA,
-        is_optional=True,
-        traces=frozenset({Trace.KOORDINATOR}),
     ),
-    Kind(
+    _koordinator_kind(
         "PodGroup",
         f"{_SCHEDULER_PLUGINS}/v1alpha1",
         purpose="pods that are scheduled together or not at all",
         decoder=unshared(decode_pod_group),
         kept=schedulers.POD_GROUP,
-        is_optional=True,
-        traces=frozenset({Trace.KOORDINATOR}),
     ),
-    Kind(
+    _volcano_kind(
         "PodGroup",
         f"{_VOLCANO}/v1beta1",
         purpose="how many pods of a gang of Volcano have to run",
         decoder=unshared(decode_volcano_pod_group),
         kept=schedulers.POD_GROUP,
-        is_optional=True,
-        traces=frozenset({Trace.VOLCANO}),
     ),
     Kind(
         "PodGroup",
@@ -292,23 +284,19 @@ _TABLE: tuple[AnyKind, ...] = (
         is_optional=True,
         traces=frozenset({Trace.SCHEDULING_GROUP}),
     ),
-    Kind(
+    _volcano_kind(
         "Job",
         "batch.volcano.sh/v1alpha1",
         purpose="what becomes of a job of Volcano when one of its pods is evicted",
         decoder=unshared(decode_volcano_job),
         kept=schedulers.VOLCANO_JOB,
-        is_optional=True,
-        traces=frozenset({Trace.VOLCANO}),
     ),
-    Kind(
+    _volcano_kind(
         "Queue",
         f"{_VOLCANO}/v1beta1",
         purpose="what a queue of Volcano deserves, and the most that it can hold",
         decoder=unshared(decode_volcano_queue),
         kept=schedulers.QUEUE,
-        is_optional=True,
-        traces=frozenset({Trace.VOLCANO}),
     ),
 )
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from datetime import datetime
+from functools import partial
 from typing import Protocol
 
 import msgspec
@@ -108,34 +109,8 @@ def read_live(
     in protobuf, where some are asked for already; none is left open.
     """
     builder = SnapshotBuilder(source, request, is_live=True)
-    in_one_go = encodes_as_stream(git_version)
     lists = message_lists(client, request, git_version) if begun is None else begun
-    messages = _MessageReader(lists, builder)
-    versions: dict[str, str] = {}
-
-    def read(kind: AnyKind) -> None:
-        mark = builder.mark()
-
-        def restart() -> None:
-            lists.give_up()
-            builder.rollback(mark)
-            builder.kinds.discard(kind.key)
-
-        def add_page(page: bytes) -> None:
-            builder.add_page(kind, page)
-            builder.require_few(kind)
-
-        def read_once() -> str:
-            if kind.is_message and messages.are_spoken:
-                try:
-                    return messages.read(kind)
-                except NotProtobuf:
-                    restart()  # pages before it may have been in protobuf
-            return _read_once(client, kind, add_page, in_one_go=in_one_go)
-
-        versions[kind.key] = _read_list(kind, read_once, restart=restart)
-        builder.require_once(kind, mark)
-
+    reader = _SnapshotReader(client, builder, lists, in_one_go=encodes_as_stream(git_version))
     unserved: list[AnyKind] = []
 
     def note_absent(kind: AnyKind, why: str) -> None:
@@ -145,13 +120,13 @@ def read_live(
             unserved.append(kind)
 
     with paused_gc(), closing(lists):
-        _read_all(client, request.needed_kinds(), read, note_absent)
+        _read_all(client, request.needed_kinds(), reader.read, note_absent)
         if unserved:
             names = ", ".join(sorted(f"{kind.name} ({kind.group})" for kind in unserved))
             builder.warnings.append(f"the cluster does not serve {names}; assuming there are none")
         for kind in request.wanted_kinds():
-            _read_wanted(kind, read, builder)
-        return builder.finish(taken_at=taken_at, resource_version=versions.get("Pod", ""))
+            _read_wanted(kind, reader.read, builder)
+        return builder.finish(taken_at=taken_at, resource_version=reader.versions.get("Pod", ""))
 
 
 def _read_wanted(kind: AnyKind, read: Callable[[AnyKind], None], builder: SnapshotBuilder) -> None:
@@ -246,31 +221,61 @@ def _read_list(kind: AnyKind, read_once: Callable[[], str], *, restart: Callable
     )
 
 
-class _MessageReader:
-    """Reads lists in protobuf until it turns out that the server has none."""
+class _SnapshotReader:
+    """Reads lists into `builder`, in protobuf until it turns out that the server has none; `versions` by key of kind.
 
-    def __init__(self, lists: BegunLists[MessageBatch], builder: SnapshotBuilder) -> None:
-        self._lists = lists
+    `in_one_go` as in `_read_once`.
+    """
+
+    def __init__(
+        self, client: PageSource, builder: SnapshotBuilder, lists: BegunLists[MessageBatch], *, in_one_go: bool
+    ) -> None:
+        self._client = client
         self._builder = builder
+        self._lists = lists
+        self._in_one_go = in_one_go
         self._adder = MessageAdder(builder)
-        self.are_spoken = True
+        self._speaks_protobuf = True
+        self.versions: dict[str, str] = {}
 
-    def read(self, kind: AnyKind) -> str:
+    def read(self, kind: AnyKind) -> None:
+        """Adds all objects of `kind`. Raises ExchangeError and SnapshotError."""
+        mark = self._builder.mark()
+
+        def restart() -> None:
+            self._lists.give_up()
+            self._builder.rollback(mark)
+            self._builder.kinds.discard(kind.key)
+
+        def read_once() -> str:
+            if kind.is_message and self._speaks_protobuf:
+                try:
+                    return self._read_messages(kind)
+                except NotProtobuf:
+                    self._speaks_protobuf = False
+                    restart()  # pages before it may have been in protobuf
+            return _read_once(self._client, kind, partial(self._add_page, kind), in_one_go=self._in_one_go)
+
+        self.versions[kind.key] = _read_list(kind, read_once, restart=restart)
+        self._builder.require_once(kind, mark)
+
+    def _add_page(self, kind: AnyKind, page: bytes) -> None:
+        self._builder.add_page(kind, page)
+        self._builder.require_few(kind)
+
+    def _read_messages(self, kind: AnyKind) -> str:
         """The version of the list, whose objects are all added. Raises NotProtobuf, else ExchangeError."""
         version = ""
-        try:
-            for batch in self._lists.parts(kind.key):
-                version = batch.resource_version
-                _require_kind(kind, batch.kind)
-                self._adder.add(kind, batch.items)
-                self._builder.require_few(kind)
-        except NotProtobuf:
-            self.are_spoken = False
-            raise
+        for batch in self._lists.parts(kind.key):
+            version = batch.resource_version
+            _require_kind(kind, batch.kind)
+            self._adder.add(kind, batch.items)
+            self._builder.require_few(kind)
         return version
 
 
 def _read_once(client: PageSource, kind: AnyKind, add_page: Callable[[bytes], object], *, in_one_go: bool) -> str:
+    """The version of a list whose pages are all added; `in_one_go` asks for all objects at once."""
     version: str | None = None
     for page in client.list_pages(kind.path, limit=0 if in_one_go else kind.page_size):
         if version is not None and page.resource_version != version:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from descheduler.eviction.default_evictor import default_evictor
@@ -41,9 +42,8 @@ from descheduler.strategies.remove_pods_violating_topology_spread_constraint imp
 )
 from descheduler.strategies.revoke_pods_over_elastic_quota import revoke_pods_over_elastic_quota
 
-_DESCHEDULE: frozenset[ExtensionPoint] = frozenset({"deschedule"})
-_BALANCE: frozenset[ExtensionPoint] = frozenset({"balance"})
-
+_deschedule_plugin = partial(PluginSpec, extension_points=frozenset[ExtensionPoint]({"deschedule"}))
+_balance_plugin = partial(PluginSpec, extension_points=frozenset[ExtensionPoint]({"balance"}))
 
 _SPECS: tuple[PluginSpec[Any], ...] = (
     PluginSpec(
@@ -76,99 +76,87 @@ _SPECS: tuple[PluginSpec[Any], ...] = (
         defaults=placement_verification.default_args,
         file_problems=placement_verification.file_problems,
     ),
-    PluginSpec(
+    _deschedule_plugin(
         name="PodLifeTime",
         args_type=pod_life_time.PodLifeTimeArgs,
-        extension_points=_DESCHEDULE,
         factory=pod_life_time.PodLifeTime,
         validate=pod_life_time.validate_args,
         needs=pod_life_time.needs,
     ),
-    PluginSpec(
+    _deschedule_plugin(
         name="RemoveFailedPods",
         args_type=remove_failed_pods.RemoveFailedPodsArgs,
-        extension_points=_DESCHEDULE,
         factory=remove_failed_pods.RemoveFailedPods,
         validate=remove_failed_pods.validate_args,
         defaults=remove_failed_pods.default_args,
     ),
-    PluginSpec(
+    _deschedule_plugin(
         name="RemovePodsHavingTooManyRestarts",
         args_type=remove_pods_having_too_many_restarts.RemovePodsHavingTooManyRestartsArgs,
-        extension_points=_DESCHEDULE,
         factory=remove_pods_having_too_many_restarts.RemovePodsHavingTooManyRestarts,
         validate=remove_pods_having_too_many_restarts.validate_args,
     ),
-    PluginSpec(
+    _deschedule_plugin(
         name="RemovePodsViolatingDeviceTaints",
         args_type=remove_pods_violating_device_taints.RemovePodsViolatingDeviceTaintsArgs,
-        extension_points=_DESCHEDULE,
         factory=remove_pods_violating_device_taints.RemovePodsViolatingDeviceTaints,
         validate=remove_pods_violating_device_taints.validate_args,
         needs=remove_pods_violating_device_taints.needs,
     ),
-    PluginSpec(
+    _deschedule_plugin(
         name="RemovePodsViolatingInterPodAntiAffinity",
         args_type=remove_pods_violating_inter_pod_anti_affinity.RemovePodsViolatingInterPodAntiAffinityArgs,
-        extension_points=_DESCHEDULE,
         factory=remove_pods_violating_inter_pod_anti_affinity.RemovePodsViolatingInterPodAntiAffinity,
         validate=remove_pods_violating_inter_pod_anti_affinity.validate_args,
     ),
-    PluginSpec(
+    _deschedule_plugin(
         name="RemovePodsViolatingNodeAffinity",
         args_type=remove_pods_violating_node_affinity.RemovePodsViolatingNodeAffinityArgs,
-        extension_points=_DESCHEDULE,
         factory=remove_pods_violating_node_affinity.RemovePodsViolatingNodeAffinity,
         validate=remove_pods_violating_node_affinity.validate_args,
     ),
-    PluginSpec(
+    _deschedule_plugin(
         name="RemovePodsViolatingNodeReservation",
         args_type=remove_pods_violating_node_reservation.RemovePodsViolatingNodeReservationArgs,
-        extension_points=_DESCHEDULE,
         factory=remove_pods_violating_node_reservation.RemovePodsViolatingNodeReservation,
         validate=remove_pods_violating_node_reservation.validate_args,
         defaults=remove_pods_violating_node_reservation.default_args,
         needs=remove_pods_violating_node_reservation.needs,
         remembers=True,
     ),
-    PluginSpec(
+    _deschedule_plugin(
         name="RemovePodsViolatingNodeTaints",
         args_type=remove_pods_violating_node_taints.RemovePodsViolatingNodeTaintsArgs,
-        extension_points=_DESCHEDULE,
         factory=remove_pods_violating_node_taints.RemovePodsViolatingNodeTaints,
         validate=remove_pods_violating_node_taints.validate_args,
     ),
-    PluginSpec(
+    _deschedule_plugin(
         name="RevokePodsOverElasticQuota",
         args_type=revoke_pods_over_elastic_quota.RevokePodsOverElasticQuotaArgs,
-        extension_points=_DESCHEDULE,
         factory=revoke_pods_over_elastic_quota.RevokePodsOverElasticQuota,
         validate=revoke_pods_over_elastic_quota.validate_args,
         defaults=revoke_pods_over_elastic_quota.default_args,
         needs=revoke_pods_over_elastic_quota.needs,
         beside=revoke_pods_over_elastic_quota.BESIDE,
     ),
-    PluginSpec(
+    _balance_plugin(
         name="RemoveDuplicates",
         args_type=remove_duplicates.RemoveDuplicatesArgs,
-        extension_points=_BALANCE,
         factory=remove_duplicates.RemoveDuplicates,
         counts_all_shards=True,
         validate=remove_duplicates.validate_args,
     ),
-    PluginSpec(
+    _balance_plugin(
         name="RemovePodsViolatingTopologySpreadConstraint",
         args_type=remove_pods_violating_topology_spread_constraint.RemovePodsViolatingTopologySpreadConstraintArgs,
-        extension_points=_BALANCE,
         factory=remove_pods_violating_topology_spread_constraint.RemovePodsViolatingTopologySpreadConstraint,
         counts_all_shards=True,
         validate=remove_pods_violating_topology_spread_constraint.validate_args,
         defaults=remove_pods_violating_topology_spread_constraint.default_args,
     ),
-    PluginSpec(
+    _balance_plugin(
         name="LowNodeUtilization",
         args_type=low_node_utilization.LowNodeUtilizationArgs,
-        extension_points=_BALANCE,
         factory=low_node_utilization.LowNodeUtilization,
         validate=low_node_utilization.validate_args,
         needs=low_node_utilization.needs,
@@ -176,17 +164,15 @@ _SPECS: tuple[PluginSpec[Any], ...] = (
         without_limits=low_node_utilization.without_limits,
         construction_problems=low_node_utilization.construction_problems,
     ),
-    PluginSpec(
+    _balance_plugin(
         name="HighNodeUtilization",
         args_type=high_node_utilization.HighNodeUtilizationArgs,
-        extension_points=_BALANCE,
         factory=high_node_utilization.HighNodeUtilization,
         validate=high_node_utilization.validate_args,
     ),
-    PluginSpec(
+    _balance_plugin(
         name="LowNodeLoad",
         args_type=low_node_load_args.LowNodeLoadArgs,
-        extension_points=_BALANCE,
         factory=low_node_load.LowNodeLoad,
         defaults=low_node_load_args.default_args,
         construction_problems=low_node_load_pools.construction_problems,
@@ -194,20 +180,18 @@ _SPECS: tuple[PluginSpec[Any], ...] = (
         remembers=True,
         native=True,
     ),
-    PluginSpec(
+    _balance_plugin(
         name="LoadAware",
         args_type=load_aware.LoadAwareArgs,
-        extension_points=_BALANCE,
         factory=load_aware.LoadAware,
         validate=load_aware.validate_args,
         needs=load_aware.needs,
         samples=load_aware.samples,
         samples_address=load_aware.samples_address,
     ),
-    PluginSpec(
+    _balance_plugin(
         name="Rescheduling",
         args_type=rescheduling.ReschedulingArgs,
-        extension_points=_BALANCE,
         factory=rescheduling.Rescheduling,
         validate=rescheduling.validate_args,
         warnings=rescheduling.warnings,
@@ -215,10 +199,9 @@ _SPECS: tuple[PluginSpec[Any], ...] = (
         samples=rescheduling.samples,
         samples_address=rescheduling.samples_address,
     ),
-    PluginSpec(
+    _balance_plugin(
         name="MigrationPlanner",
         args_type=planner_args.MigrationPlannerArgs,
-        extension_points=_BALANCE,
         factory=MigrationPlanner,
         validate=planner_args.validate_args,
         uses=planner_args.used_strategies,
@@ -229,28 +212,25 @@ _SPECS: tuple[PluginSpec[Any], ...] = (
         remembers=True,
         searches=True,
     ),
-    PluginSpec(
+    _balance_plugin(
         name="CustomPriority",
         args_type=custom_priority.CustomPriorityArgs,
-        extension_points=_BALANCE,
         factory=custom_priority.CustomPriority,
         construction_problems=custom_priority.construction_problems,
         warnings=custom_priority.warnings,
         native=True,
     ),
-    PluginSpec(
+    _balance_plugin(
         name="FragmentationAware",
         args_type=fragmentation_aware.FragmentationAwareArgs,
-        extension_points=_BALANCE,
         factory=fragmentation_aware.FragmentationAware,
         defaults=fragmentation_aware.default_args,
         construction_problems=fragmentation_aware.construction_problems,
         native=True,
     ),
-    PluginSpec(
+    _balance_plugin(
         name="ScaleDownBinPack",
         args_type=scale_down_bin_pack.ScaleDownBinPackArgs,
-        extension_points=_BALANCE,
         factory=scale_down_bin_pack.ScaleDownBinPack,
         construction_problems=scale_down_bin_pack.construction_problems,
         warnings=scale_down_bin_pack.warnings,

@@ -62,7 +62,8 @@ class _ResourceList(msgspec.Struct):
     resources: list[_Resource]
 
 
-_decode_resources = msgspec.json.Decoder(_ResourceList).decode
+decode_resources = msgspec.json.Decoder(_ResourceList).decode
+"""What a group has in one version."""
 
 
 def discover(client: KubeClient) -> ServerFacts:
@@ -73,7 +74,7 @@ def discover(client: KubeClient) -> ServerFacts:
     """
     version = _version(client)
     groups = client.fetch("/apis", _decode_groups).groups
-    core = client.fetch("/api/v1", _decode_resources).resources
+    core = client.fetch("/api/v1", decode_resources).resources
     preferred = {group.name: group.preferred_version.group_version for group in groups}
     if "policy" not in preferred:
         raise ExchangeError(f"{client.host} does not serve the API group policy, so pods cannot be evicted")

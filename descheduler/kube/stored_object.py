@@ -70,48 +70,38 @@ class ObjectPlace(msgspec.Struct, frozen=True):
 
 
 class ObjectStore(Generic[StoredT]):
-    """Calls for one object, each made once. All raise ApiError and TransportError.
+    """Calls for one object, each made once; to inherit from. All raise ApiError and TransportError."""
 
-    `explain` gives the words for a refusal with this HTTP status and message to a verb, "" for those of the server.
-    """
-
-    def __init__(
-        self,
-        client: KubeClient,
-        place: ObjectPlace,
-        stored_type: type[StoredT],
-        explain: Callable[[str, int, str], str],
-    ) -> None:
-        self.place = place
+    def __init__(self, client: KubeClient, place: ObjectPlace, stored_type: type[StoredT]) -> None:
+        self._place = place
         self._client = client
         self._decode = msgspec.json.Decoder(stored_type).decode
-        self._explain = explain
 
     @property
     def subject(self) -> str:
         """It in messages."""
-        return self.place.subject
+        return self._place.subject
 
     @property
-    def new_metadata(self) -> msgspec.Raw:
+    def _new_metadata(self) -> msgspec.Raw:
         """`metadata` to create it with."""
-        return msgspec.Raw(msgspec.json.encode(NewMetadata(self.place.name, self.place.namespace)))
+        return msgspec.Raw(msgspec.json.encode(NewMetadata(self._place.name, self._place.namespace)))
 
     def read(self) -> StoredT | None:
         """The object as it is, None when there is none."""
-        return self._call("GET", f"{self.place.list_path}/{self.place.name}", None, absent=(404,))
+        return self._call("GET", f"{self._place.list_path}/{self._place.name}", None, absent=(404,))
 
-    def create(self, stored: StoredT) -> StoredT | None:
+    def _create(self, stored: StoredT) -> StoredT | None:
         """The new object, None when somebody else has created it first."""
-        return self._call("POST", self.place.list_path, stored, absent=(409,))
+        return self._call("POST", self._place.list_path, stored, absent=(409,))
 
-    def replace(self, stored: StoredT) -> StoredT | None:
+    def _replace(self, stored: StoredT) -> StoredT | None:
         """The object as it is now, None when it has changed or vanished since `stored` was read."""
-        return self._call("PUT", f"{self.place.list_path}/{self.place.name}", stored, absent=(404, 409))
+        return self._call("PUT", f"{self._place.list_path}/{self._place.name}", stored, absent=(404, 409))
 
     def _call(self, method: str, path: str, stored: StoredT | None, *, absent: tuple[int, ...]) -> StoredT | None:
         body = None if stored is None else msgspec.json.encode(stored)
-        response = self._client.send(method, path, body=body, max_bytes=self.place.max_bytes)
+        response = self._client.send(method, path, body=body, max_bytes=self._place.max_bytes)
         if response.status_code in absent:
             return None
         if not response.is_success:
@@ -124,7 +114,7 @@ class ObjectStore(Generic[StoredT]):
                 f"{method} of {self.subject}: the answer is cut short or not what was asked"
                 f" ({describe_body(response.body)})"
             ) from error
-        place = self.place
+        place = self._place
         asked = _Head(place.kind, place.api_version, _Identity(place.name, place.namespace))
         if response.status_code not in _SUCCESSES or head != asked:
             raise TransportError(
@@ -141,11 +131,15 @@ class ObjectStore(Generic[StoredT]):
         if status.code == 401:
             text = f"{method} of {self.subject}: {credentials_refused(host)}"
         return ApiError(
-            self._explain(VERBS[method], status.code, status.message) or text,
+            self._explained(VERBS[method], status.code, status.message) or text,
             status_code=status.code,
             reason=status.reason,
             retry_after_seconds=status.retry_after_seconds,
         )
+
+    def _explained(self, verb: str, status_code: int, message: str) -> str:
+        """The words for a refusal with this HTTP status and message to a verb, "" for those of the server."""
+        raise NotImplementedError
 
 
 _MAX_RACES = 3
@@ -163,21 +157,12 @@ class ConfigMap(msgspec.Struct, frozen=True, rename="camel"):
     kind: str = "ConfigMap"
 
 
-class ConfigMapStore:
+class ConfigMapStore(ObjectStore[ConfigMap]):
     """Calls for one ConfigMap. All raise ApiError (403 names the rule to add) and TransportError."""
 
     def __init__(self, client: KubeClient, namespace: str, name: str) -> None:
         place = ObjectPlace("ConfigMap", "v1", "configmaps", namespace, name, OBJECT_BYTES)
-        self._store = ObjectStore(client, place, ConfigMap, self._explained)
-
-    @property
-    def subject(self) -> str:
-        """The ConfigMap in messages."""
-        return self._store.subject
-
-    def read(self) -> ConfigMap | None:
-        """The ConfigMap as it is, None when there is none."""
-        return self._store.read()
+        super().__init__(client, place, ConfigMap)
 
     def update(self, key: str, new_text: Callable[[str], str]) -> None:
         """Has `key` hold what `new_text` makes of the text that it holds, "" where it holds none; other keys stay.
@@ -186,9 +171,9 @@ class ConfigMapStore:
         ExchangeError where others keep something in it and this program does not, and what `new_text` raises.
         """
         for _ in range(_MAX_RACES):
-            found = self._store.read()
+            found = self.read()
             if found is None:
-                written = self._store.create(ConfigMap(self._store.new_metadata, {key: new_text("")}))
+                written = self._create(ConfigMap(self._new_metadata, {key: new_text("")}))
             else:
                 data = found.data or {}
                 if key not in data and (data or found.binary_data):
@@ -196,14 +181,13 @@ class ConfigMapStore:
                         f"{self.subject} has no key {key} and is left alone; delete it, or name another Lease"
                     )
                 data = {**data, key: new_text(data.get(key, ""))}
-                written = self._store.replace(msgspec.structs.replace(found, data=data))
+                written = self._replace(msgspec.structs.replace(found, data=data))
             if written is not None:
                 return
         raise TransportError(f"{self.subject} is being changed by another client")
 
     def _explained(self, verb: str, status_code: int, message: str) -> str:
-        """The way out of a refusal; empty where there is none to tell."""
-        place = self._store.place
+        place = self._place
         if status_code == 403:
             return (
                 f"not allowed to {verb} {self.subject} (RBAC); "

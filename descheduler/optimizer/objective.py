@@ -119,8 +119,18 @@ class Guide(Protocol):
 class PreparedObjective(Guide, Protocol):
     """An objective over one problem, to inherit from.
 
-    All but `proposed`, `on_the_way`, `annealing` and `vary` has to be given.
+    All but `node_cost`, `move_cost`, `proposed`, `on_the_way`, `annealing` and `vary` has to be given.
     """
+
+    _problem: Problem
+
+    def node_cost(self, nodes: Ints, usage: Floats) -> Floats:
+        """Nothing: the objective is no sum over nodes, so that single moves tell nothing of it."""
+        return np.zeros(usage.shape[1:])
+
+    def move_cost(self, pods: Ints, nodes: Ints) -> Floats:
+        """The pod's own cost."""
+        return eviction_cost(self._problem, pods, nodes)
 
     def value(self, assignment: Ints) -> Value:
         """How good the assignment is."""

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from descheduler.cycle.plugins import REGISTRY
-from descheduler.migration.room.placeholder.pod import PlaceholderSettings
+from descheduler.eviction.migration_controller.room_provider import PLACEHOLDER_CLASS
 from descheduler.policy.load import load_policy
 from tests.cronjob.manifests import BASE, COMPONENTS, CRONJOB, OVERLAYS, Manifest, base_documents, named, only, pod_spec
 from tests.cronjob.rbac import (
@@ -155,7 +155,7 @@ def test_placeholder_adds_the_priority_class_and_rights_over_pods_and_jobs(kusto
 def test_class_of_placeholders_is_the_one_they_name_and_the_lowest(kustomize: Kustomize) -> None:
     found = only(kustomize.build(OVERLAYS / "placeholder"), "PriorityClass")
 
-    assert found["metadata"]["name"] == PlaceholderSettings().priority_class
+    assert found["metadata"]["name"] == PLACEHOLDER_CLASS
     assert (found["value"], found["preemptionPolicy"], found["globalDefault"]) == (-1_000_000_000, "Never", False)
 
 

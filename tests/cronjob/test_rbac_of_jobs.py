@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import timedelta
 
+from descheduler.eviction.migration_controller.room_provider import RoomProvider
 from descheduler.kube.discovery import discover
 from descheduler.migration.job.surge import Surge
 from descheduler.migration.roads.users_jobs import runs_koord_descheduler
@@ -47,7 +48,7 @@ def test_placeholders_and_jobs_in_config_maps_take_exactly_what_the_overlay_adds
     cluster = shop("default-scheduler")
 
     play = Play(cluster, provider="placeholder", keeps_objects=False)
-    find_offer(play.objects, discover(play.client), PLACEHOLDER_CLASS)
+    find_offer(play.objects, discover(play.client), {RoomProvider.PLACEHOLDER})
 
     move_and_clean_up(play)
 

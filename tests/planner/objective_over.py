@@ -95,6 +95,5 @@ def _cluster(objective: ClusterObjective, handle: StrategyHandle, nodes: Sequenc
         counts=objective.counts_pod,
         pending=objective.pending(),
         most=None,
-        holds_first=False,
         is_disposable=None,
     )

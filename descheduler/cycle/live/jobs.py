@@ -10,7 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from descheduler.eviction.migration_controller.profiles import migration_controllers, unheeded_notes
-from descheduler.eviction.migration_controller.room_provider import PLACEHOLDER_CLASS, RoomProvider
+from descheduler.eviction.migration_controller.room_provider import RoomProvider
 from descheduler.kube.leases.settings import own_namespace
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.roads.users_jobs import UsersJobs
@@ -84,8 +84,8 @@ def plan_jobs(
     controllers = migration_controllers(policy)
     if not controllers:
         return JobPlan({}, storage)
-    wants_placeholders = any(args.reservation_provider == RoomProvider.PLACEHOLDER for args in controllers.values())
-    offer = find_offer(ObjectCalls(client), server, PLACEHOLDER_CLASS if wants_placeholders else "")
+    named = {RoomProvider.named(args.reservation_provider) for args in controllers.values()}
+    offer = find_offer(ObjectCalls(client), server, named)
     try:
         chosen = {name: JobProfile(args, choose(name, args, offer)) for name, args in controllers.items()}
     except ProviderMissing as error:

@@ -232,12 +232,18 @@ class MigrationControllerArgs(Args, frozen=True):
 
 def creates_reservations(args: MigrationControllerArgs) -> bool:
     """Whether Reservations hold room for all pods, whatever the cluster offers."""
-    return args.default_job_mode == JOB_MODES[0] and args.reservation_provider == RoomProvider.KOORDINATOR
+    provider = _provider_of_all(args)
+    return provider is not None and provider.needs_koordinator
 
 
 def creates_placeholders(args: MigrationControllerArgs) -> bool:
     """Whether placeholders hold room for all pods."""
-    return args.default_job_mode == JOB_MODES[0] and args.reservation_provider == RoomProvider.PLACEHOLDER
+    provider = _provider_of_all(args)
+    return provider is not None and provider.makes_pods
+
+
+def _provider_of_all(args: MigrationControllerArgs) -> RoomProvider | None:
+    return RoomProvider.named(args.reservation_provider) if args.default_job_mode == JOB_MODES[0] else None
 
 
 def default_args(args: MigrationControllerArgs) -> MigrationControllerArgs:

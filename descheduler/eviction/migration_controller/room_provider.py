@@ -27,6 +27,11 @@ class RoomProvider(StrEnum):
         """Whether Koordinator has to be installed, and has to schedule the pod."""
         return self is RoomProvider.KOORDINATOR
 
+    @property
+    def makes_pods(self) -> bool:
+        """Whether pods hold the room, which count against a ResourceQuota as others do."""
+        return self is RoomProvider.PLACEHOLDER
+
     @classmethod
     def named(cls, reservation_provider: str) -> RoomProvider | None:
         """The one that a policy names; None where it leaves the choice to the run."""

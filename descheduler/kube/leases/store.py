@@ -72,33 +72,23 @@ def micro_time(at: datetime) -> str:
     return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
-class LeaseStore:
+class LeaseStore(ObjectStore[Lease]):
     """Calls for one Lease, each made once. All raise ApiError (403 names the rule to add) and TransportError."""
 
     def __init__(self, client: KubeClient, namespace: str, name: str) -> None:
         place = ObjectPlace("Lease", LEASE_API_VERSION, "leases", namespace, name, SHORT_BYTES)
-        self._store = ObjectStore(client, place, Lease, self._explained)
-
-    @property
-    def subject(self) -> str:
-        """The Lease in messages."""
-        return self._store.subject
-
-    def read(self) -> Lease | None:
-        """The Lease as it is, None when there is none."""
-        return self._store.read()
+        super().__init__(client, place, Lease)
 
     def create(self, spec: LeaseSpec) -> Lease | None:
         """The new Lease, None when somebody else has created it first."""
-        return self._store.create(Lease(self._store.new_metadata, spec))
+        return self._create(Lease(self._new_metadata, spec))
 
     def replace(self, lease: Lease, spec: LeaseSpec) -> Lease | None:
         """`lease` with another spec, None when it has changed or vanished since it was read."""
-        return self._store.replace(Lease(lease.metadata, spec))
+        return self._replace(Lease(lease.metadata, spec))
 
     def _explained(self, verb: str, status_code: int, message: str) -> str:
-        """The way out of a refusal; empty where there is none to tell."""
-        place = self._store.place
+        place = self._place
         if status_code == 403:
             return (
                 f"not allowed to {verb} {self.subject} (RBAC), which prevents two runs at the same time; "

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Container, Mapping
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from descheduler.eviction.migration_controller.args import MigrationControllerArgs
 from descheduler.eviction.migration_controller.room_provider import PLACEHOLDER_CLASS, RoomProvider
-from descheduler.kube.discovery import ServerFacts
+from descheduler.kube.discovery import ServerFacts, decode_resources
 from descheduler.kube.objects import ObjectCalls
 from descheduler.model.koordinator.migration_job import JobMode
 
@@ -21,14 +21,18 @@ class ProviderRow(msgspec.Struct, frozen=True):
     """A way to hold room.
 
     `make` gives what holds it for the jobs of an owner, a name that a label may have. `means` is what room is held by,
-    for sentences. `is_offered` tells whether a cluster has what that needs, and `missing` what is missing and the way
-    out where it has not.
+    for sentences. `is_offered` tells whether a cluster has what that needs, given the names of its Koordinator
+    resources; it raises ExchangeError. `missing` is what a cluster lacks where it has not, and `way_out` what a policy
+    that names the provider can do then. A profile that names none gets the row with `other_way`, or none at all:
+    `other_way` is what its policy can do then.
     """
 
     make: Callable[[ObjectCalls, str], ReservationProvider]
     means: str
-    is_offered: Callable[[ClusterOffer], bool]
+    is_offered: Callable[[ObjectCalls, Container[str]], bool]
     missing: str = ""
+    way_out: str = ""
+    other_way: str = ""
 
 
 # Each imports its module when it is called: runs without jobs go without all of them.
@@ -41,10 +45,9 @@ def _reservations(objects: ObjectCalls, owner: str) -> ReservationProvider:
 
 
 def _placeholders(objects: ObjectCalls, owner: str) -> ReservationProvider:
-    from descheduler.migration.room.placeholder.pod import PlaceholderSettings
     from descheduler.migration.room.placeholder.provider import PlaceholderRooms
 
-    return PlaceholderRooms(objects, owner, PlaceholderSettings())
+    return PlaceholderRooms(objects, owner)
 
 
 def _nothing(objects: ObjectCalls, owner: str) -> ReservationProvider:
@@ -54,53 +57,51 @@ def _nothing(objects: ObjectCalls, owner: str) -> ReservationProvider:
     return NoRooms()
 
 
+def _has_placeholder_class(objects: ObjectCalls, resources: Container[str]) -> bool:
+    del resources
+    return objects.read(f"{_PRIORITY_CLASSES}/{PLACEHOLDER_CLASS}", bytes) is not None
+
+
 PROVIDERS: Mapping[RoomProvider, ProviderRow] = {
     RoomProvider.KOORDINATOR: ProviderRow(
         _reservations,
         "Reservations of Koordinator",
-        lambda offer: offer.has_reservations,
-        "Reservations; install Koordinator, or use placeholder or none",
+        lambda objects, resources: "reservations" in resources,
+        missing="Reservations",
+        way_out="install Koordinator, or use placeholder or none",
+        other_way="set reservationProvider to placeholder to hold room in any cluster",
     ),
     RoomProvider.PLACEHOLDER: ProviderRow(
         _placeholders,
         "placeholder pods",
-        lambda offer: offer.has_placeholder_class,
-        f"PriorityClass {PLACEHOLDER_CLASS}; apply cronjob/overlays/placeholder, or use none",
+        _has_placeholder_class,
+        missing=f"PriorityClass {PLACEHOLDER_CLASS}",
+        way_out="apply cronjob/overlays/placeholder, or use none",
     ),
-    RoomProvider.NONE: ProviderRow(_nothing, "nothing", lambda offer: True),
+    RoomProvider.NONE: ProviderRow(_nothing, "nothing", lambda objects, resources: True),
 }
 """In the order in which a job that names none gets one: first those that hold room."""
+_BY_DEFAULT = next(provider for provider, row in PROVIDERS.items() if row.other_way)
 _KOORDINATOR_GROUP = "scheduling.koordinator.sh"
 _PRIORITY_CLASSES = "/apis/scheduling.k8s.io/v1/priorityclasses"
 
 
 class ClusterOffer(msgspec.Struct, frozen=True):
-    """Whether there are PodMigrationJobs, Reservations and the PriorityClass of placeholders."""
+    """Whether there are PodMigrationJobs, and the providers that have what they need."""
 
     has_jobs: bool = False
-    has_reservations: bool = False
-    has_placeholder_class: bool = False
+    providers: frozenset[RoomProvider] = frozenset()
 
 
-class _Resource(msgspec.Struct):
-    name: str
-
-
-class _ResourceList(msgspec.Struct):
-    resources: list[_Resource]
-
-
-_decode_resources = msgspec.json.Decoder(_ResourceList).decode
-
-
-def find_offer(objects: ObjectCalls, server: ServerFacts, priority_class: str = "") -> ClusterOffer:
-    """What the server behind `objects` offers; a PriorityClass is looked for if named. Raises ExchangeError."""
+def find_offer(objects: ObjectCalls, server: ServerFacts, named: Collection[RoomProvider | None]) -> ClusterOffer:
+    """What the server behind `objects` offers of what policies have `named`, and by default. Raises ExchangeError."""
     names: set[str] = set()
     if _KOORDINATOR_GROUP in server.groups:
-        found = objects.read(f"/apis/{_KOORDINATOR_GROUP}/v1alpha1", _decode_resources)
+        found = objects.read(f"/apis/{_KOORDINATOR_GROUP}/v1alpha1", decode_resources)
         names = {resource.name for resource in found.resources} if found is not None else set()
-    has_class = bool(priority_class) and objects.read(f"{_PRIORITY_CLASSES}/{priority_class}", bytes) is not None
-    return ClusterOffer("podmigrationjobs" in names, "reservations" in names, has_class)
+    asked = [each for each in PROVIDERS if each is _BY_DEFAULT or each in named]
+    offered = frozenset(each for each in asked if PROVIDERS[each].is_offered(objects, names))
+    return ClusterOffer("podmigrationjobs" in names, offered)
 
 
 class ProviderMissing(Exception):  # noqa: N818 - a state callers act on, named after what it says
@@ -130,22 +131,16 @@ def choose(profile: str, args: MigrationControllerArgs, offer: ClusterOffer) -> 
     """What suits the profile. Raises ProviderMissing."""
     if args.default_job_mode == JobMode.EVICT_DIRECTLY:
         return _directly(offer, f"profile {profile} holds no room (defaultJobMode EvictDirectly)")
-    provider = RoomProvider.named(args.reservation_provider)
-    if provider is None and not offer.has_reservations:
-        return _directly(
-            offer,
-            f"profile {profile} evicts without holding room: the cluster has no Reservations; "
-            "set reservationProvider to placeholder to hold room in any cluster",
-        )
-    if provider is None:
-        provider = RoomProvider.KOORDINATOR
+    named = RoomProvider.named(args.reservation_provider)
+    provider = _BY_DEFAULT if named is None else named
+    row = PROVIDERS[provider]
     if not provider.holds_room:
         return _directly(offer, f"profile {profile} holds no room (reservationProvider {provider})")
-    row = PROVIDERS[provider]
-    if not row.is_offered(offer):
-        raise ProviderMissing(
-            f"profile {profile}: reservationProvider is {provider}, and the cluster has no {row.missing}"
-        )
+    if provider not in offer.providers:
+        lacks = f"the cluster has no {row.missing}"
+        if named is None:
+            return _directly(offer, f"profile {profile} evicts without holding room: {lacks}; {row.other_way}")
+        raise ProviderMissing(f"profile {profile}: reservationProvider is {provider}, and {lacks}; {row.way_out}")
     why = f"profile {profile} holds room by {row.means}"
     return RoomChoice(provider.value, JobMode.RESERVATION_FIRST.value, uses_jobs=True, why=why)
 

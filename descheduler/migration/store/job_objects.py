@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from descheduler.cluster.decoding.culprit import explained_fault
+from descheduler.cluster.decoding.culprit import TOO_DEEP, explained_fault
 from descheduler.kube.objects import ObjectCalls, is_object_name
 from descheduler.migration.store.journal import FoundJobs, NewJob, if_same
 from descheduler.migration.store.unclear import create_surely, patch_surely
@@ -27,6 +27,7 @@ from descheduler.migration.store.wire import (
 )
 from descheduler.model.koordinator.eviction_annotations import CREATED_BY_ANNOTATION
 from descheduler.model.koordinator.migration_job import (
+    FINAL_PHASES,
     MIGRATION_JOB,
     MIGRATION_JOB_API_VERSION,
     JobPhase,
@@ -152,9 +153,7 @@ def _path(name: str) -> str:
     return f"{_LIST_PATH}/{name}"
 
 
-_ENDED = frozenset({JobPhase.SUCCEEDED, JobPhase.FAILED, JobPhase.ABORTED})
 _LONGEST_FAULT = 500
-_TOO_DEEP = "it is nested too deeply"
 
 
 class _BrokenJob(msgspec.Struct, frozen=True):
@@ -174,7 +173,7 @@ def decode_any_job(block: bytes) -> MigrationJob | _BrokenJob:
     try:
         return decode_live_job(block)
     except (ValueError, RecursionError) as error:
-        return _broken(block, str(error) if isinstance(error, ValueError) else _TOO_DEEP)
+        return _broken(block, str(error) if isinstance(error, ValueError) else TOO_DEEP)
 
 
 def _failed_status(why: str) -> dict[str, Any]:
@@ -193,7 +192,7 @@ def _broken(block: bytes, fault: str) -> _BrokenJob:
     try:
         found: Any = msgspec.json.decode(block)
     except RecursionError:
-        raise ValueError(_TOO_DEEP) from None
+        raise ValueError(TOO_DEEP) from None
     metadata = _part(found, "metadata")
     name, uid, version = (metadata.get(field) for field in ("name", "uid", "resourceVersion"))
     if not (isinstance(name, str) and isinstance(uid, str) and isinstance(version, str) and is_object_name(name)):
@@ -205,7 +204,7 @@ def _broken(block: bytes, fault: str) -> _BrokenJob:
         resource_version=version,
         fault=clipped(explained_fault(block, fault, _fault_of), _LONGEST_FAULT),
         created_by=None if claimed is None else str(claimed),
-        has_ended=str(_part(found, "status").get("phase")) in _ENDED,
+        has_ended=str(_part(found, "status").get("phase")) in FINAL_PHASES,
     )
 
 

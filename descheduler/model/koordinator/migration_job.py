@@ -91,7 +91,7 @@ class JobCondition(msgspec.Struct, frozen=True, gc=False):
     transitioned_at: datetime | None = None
 
 
-_FINAL_PHASES = frozenset({JobPhase.SUCCEEDED, JobPhase.FAILED, JobPhase.ABORTED})
+FINAL_PHASES = frozenset({JobPhase.SUCCEEDED, JobPhase.FAILED, JobPhase.ABORTED})
 _WAITING_PHASES = frozenset({JobPhase.NONE, JobPhase.PENDING})
 
 
@@ -163,7 +163,7 @@ class MigrationJob(msgspec.Struct, frozen=True):
     @property
     def has_ended(self) -> bool:
         """Whether nothing more happens to it."""
-        return self.phase in _FINAL_PHASES
+        return self.phase in FINAL_PHASES
 
     def found(self, condition: JobConditionType) -> JobCondition | None:
         """Its condition of this type, if it has one."""

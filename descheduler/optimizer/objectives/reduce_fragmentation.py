@@ -11,7 +11,7 @@ from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.arrays import Floats, Ints
 from descheduler.optimizer.limits import Budget, Limits
 from descheduler.optimizer.local_search import climb_best_first
-from descheduler.optimizer.objective import Model, Neighbourhood, PreparedObjective, Value, eviction_cost
+from descheduler.optimizer.objective import Model, Neighbourhood, PreparedObjective, Value
 from descheduler.optimizer.objectives.weighted_sample import weighted_sample
 from descheduler.optimizer.problem import Problem
 
@@ -86,10 +86,6 @@ class ReduceFragmentationGoal(PreparedObjective):
     def node_cost(self, nodes: Ints, usage: Floats) -> Floats:
         """One unit stranded counts more than all evictions together."""
         return self._stranded(nodes, usage) * self._unit
-
-    def move_cost(self, pods: Ints, nodes: Ints) -> Floats:
-        """The pod's own cost."""
-        return eviction_cost(self._problem, pods, nodes)
 
     def first_plan(self, placement: Arrangement, rng: np.random.Generator, budget: Budget) -> None:
         """The best single move of all, again and again: move limits are spent where they gain most."""

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from descheduler.optimizer.arrangement import Arrangement
-from descheduler.optimizer.arrays import PENDING, Floats, Ints
+from descheduler.optimizer.arrays import PENDING, Ints
 from descheduler.optimizer.limits import Budget
-from descheduler.optimizer.objective import Model, Neighbourhood, PreparedObjective, Value, eviction_cost
+from descheduler.optimizer.objective import Model, Neighbourhood, PreparedObjective, Value
 from descheduler.optimizer.objectives.fullest_node import place_on_fullest
 from descheduler.optimizer.objectives.likely_nodes import nearly_fitting, with_room
 from descheduler.optimizer.problem import Problem
@@ -87,14 +87,6 @@ class RepairViolationsGoal(PreparedObjective):
         movable = self._misplaced.movable
         stuck = np.setdiff1d(self._misplaced.pods, movable, assume_unique=True)
         return int(self._misplaced.weight[stuck].sum()), int(self._problem.cost[movable].sum())
-
-    def node_cost(self, nodes: Ints, usage: Floats) -> Floats:
-        """Nothing: what counts is where single pods are."""
-        return np.zeros(usage.shape[1:])
-
-    def move_cost(self, pods: Ints, nodes: Ints) -> Floats:
-        """The pod's own cost."""
-        return eviction_cost(self._problem, pods, nodes)
 
     def first_plan(self, placement: Arrangement, rng: np.random.Generator, budget: Budget) -> None:
         """Pods that fit another node as it is, the weightiest and smallest first, each to the fullest node."""

@@ -29,6 +29,8 @@ from descheduler.planner.problem.move_limits import move_limits
 from descheduler.planner.problem.pod_needs import needs_of
 from descheduler.planner.problem.spread_rules import spread_rules
 
+_NOWHERE = OpenRows(0, 0)
+
 
 class EverOpen(NamedTuple):
     """The nodes that may ever be open to pods, as `pod_class` and `allowed` of a problem have those that are now."""
@@ -173,7 +175,6 @@ def cluster_problem(
     counts: Callable[[Pod], bool],
     pending: Sequence[Pod],
     most: Allowance | None,
-    holds_first: bool,
     is_disposable: Callable[[Pod], bool] | None,
 ) -> ClusterProblem:
     """The problem of moving pods of `nodes` among them, as the cluster is with everything that is booked.
@@ -182,7 +183,6 @@ def cluster_problem(
     counts:        whether a pod is one of the problem's; what the others take comes off the capacity.
     pending:       pods without a node, which are placed too.
     most:          evictions of the planner at most, beside what limits and budgets leave.
-    holds_first:   whether room is held for replacements while their pods are still there.
     is_disposable: pods that may be moved although their replacement lands nowhere; None where every pod needs a node.
 
     Rules are: required anti-affinity and topology spread of pods among their own kind, and what limits and budgets
@@ -203,6 +203,7 @@ def cluster_problem(
     goes_nowhere = {*asked.unreplaced, *(filter(is_disposable, asked.rows_of) if is_disposable else ())}
     rows = _rows(placed, asked.rows_of, goes_nowhere if is_disposable else ())
     rows += [allowed_nodes.rows_of_pending(pod, pending) for pod in pending]
+    pod_class, ever_class = np.array([row or _NOWHERE for row in rows], dtype=np.int64).reshape(-1, 2).T.copy()
     problem = make_problem(
         # What no node has fits nowhere, however much it is: problems take no numbers as large as pods may request.
         np.minimum(need, allocatable.max(axis=0, initial=0) + 1),
@@ -210,19 +211,17 @@ def cluster_problem(
         assignment,
         evictable=np.array([row is not None for row in rows], dtype=bool),
         cost=disruption_costs(pods, weights, handle.view, handle.now, prover.ends_owner),
-        pod_class=np.array([0 if row is None else row.now for row in rows], dtype=np.int64),
+        pod_class=pod_class,
         allowed=allowed_nodes.allowed,
         rules=[
             *anti_affinity_rules(pods, nodes),
-            *spread_rules(pods, assignment, openings, columns, holds_first=holds_first),
+            *spread_rules(pods, assignment, openings, columns, holds_first=asking.holds_first),
             *move_limits(pods, len(placed), [*evictor.allowances(), *([] if most is None else [most])]),
         ],
     )
     names = [node.name for node in nodes]
-    unasked = frozenset(map(identity_of, asked.unasked))
-    ever_class = np.array([0 if row is None else row.ever for row in rows], dtype=np.int64)
+    unasked, leaving = (frozenset(map(identity_of, each)) for each in (asked.unasked, goes_nowhere))
     ever_open = EverOpen(ever_class, allowed_nodes.ever_allowed)
-    leaving = frozenset(map(identity_of, goes_nowhere))
     return ClusterProblem(
         with_kept_domains(problem), pods, names, openings.resources, allocatable, unasked, leaving, ever_open
     )
@@ -264,5 +263,4 @@ def _rows(
     placed: Sequence[Pod], rows_of: Mapping[Pod, OpenRows | None], goes_nowhere: Container[Pod]
 ) -> list[OpenRows | None]:
     """The rows of each pod that may be moved; None for one that stays, as where it lands nowhere and has to land."""
-    nowhere = OpenRows(0, 0)
-    return [rows_of.get(pod) or (nowhere if pod in goes_nowhere else None) for pod in placed]
+    return [rows_of.get(pod) or (_NOWHERE if pod in goes_nowhere else None) for pod in placed]

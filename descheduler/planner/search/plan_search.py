@@ -306,7 +306,6 @@ class PlanSearch:
             counts=objective.counts_pod,
             pending=objective.pending(),
             most=self._most_evictions(),
-            holds_first=args.choose_nodes,
             is_disposable=self._is_disposable if objective.lets_go_nowhere else None,
         )
 

@@ -22,7 +22,7 @@ from descheduler.policy.koordinator.component_config import (
     read_address,
     read_leader_election,
 )
-from descheduler.policy.koordinator.profile import KoordinatorProfileSection, read_profile
+from descheduler.policy.koordinator.profile import KoordinatorProfileSection, ProfileReader
 from descheduler.policy.plugin import Registry
 from descheduler.policy.shared_args import Args, LabelSelectorArg, UIntOrPercent, compile_selector, one_of
 from descheduler.policy.types import COMPATIBILITIES, Policy
@@ -81,7 +81,9 @@ def read_descheduler_configuration(checks: Checks, registry: Registry) -> Policy
     return Policy(
         kind="DeschedulerConfiguration",
         path=document.path,
-        profiles=tuple(read_profile(checks, profile, index, registry) for index, profile in enumerate(profiles)),
+        profiles=tuple(
+            ProfileReader(checks, profile, index, registry).read() for index, profile in enumerate(profiles)
+        ),
         node_selector=_compile_node_selector(checks, section.node_selector),
         node_selector_spec=section.node_selector,
         max_evictions_per_node=section.max_no_of_pods_to_evict_per_node,

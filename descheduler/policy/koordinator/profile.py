@@ -109,15 +109,9 @@ class KoordinatorProfileSection(Args, frozen=True):
     """Nodes that the profile's plugins look at; all nodes when unset."""
 
 
-def read_profile(checks: Checks, section: KoordinatorProfileSection, index: int, registry: Registry) -> Profile:
-    """The profile in `section`, the `index`-th of the document, with what is wrong recorded in `checks`.
+class ProfileReader:
+    """Reads the profile in `section`, the `index`-th of the document; what is wrong is recorded in `checks`."""
 
-    Every enabled plugin has arguments afterwards, defaults for those without an entry of `pluginConfig`.
-    """
-    return _ProfileReader(checks, section, index, registry).read()
-
-
-class _ProfileReader:
     def __init__(self, checks: Checks, section: KoordinatorProfileSection, index: int, registry: Registry) -> None:
         self._checks = checks
         self._section = section
@@ -131,6 +125,7 @@ class _ProfileReader:
         self._enabled = enabled.union(self._used.values())
 
     def read(self) -> Profile:
+        """Every enabled plugin has arguments in it, defaults for those without an entry of `pluginConfig`."""
         for key in POINTS:
             self._check_set(key)
         self._check_evict()

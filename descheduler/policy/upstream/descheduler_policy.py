@@ -23,7 +23,7 @@ from descheduler.policy.upstream.metrics_providers import (
     MetricsProviderSection,
     read_providers,
 )
-from descheduler.policy.upstream.profile import ProfileSection, read_profile
+from descheduler.policy.upstream.profile import ProfileReader, ProfileSection
 
 _CONVERSION = "convert the strategies to profiles, see docs/how-to/from-upstream.md"
 _STRATEGIES = "strategies"
@@ -82,7 +82,7 @@ def read_descheduler_policy(checks: Checks, registry: Registry) -> Policy:
         kind="DeschedulerPolicy",
         path=document.path,
         profiles=tuple(
-            read_profile(checks, profile, index, known, compatibility=compatibility)
+            ProfileReader(checks, profile, index, known, compatibility).read()
             for index, profile in enumerate(section.profiles)
         ),
         node_selector=_compile_node_selector(checks, section.node_selector),

@@ -76,17 +76,12 @@ class ProfileSection(Args, frozen=True):
     """Which plugins run, by extension point."""
 
 
-def read_profile(
-    checks: Checks, section: ProfileSection, index: int, registry: Registry, *, compatibility: Compatibility
-) -> Profile:
-    """The profile in `section`, the `index`-th of the document, with what is wrong recorded in `checks`.
+class ProfileReader:
+    """Reads the profile in `section`, the `index`-th of the document; what is wrong is recorded in `checks`.
 
     Mirrors kubernetes-sigs/descheduler 0.36 `pkg/descheduler/policyconfig.go` and `pkg/framework/profile/profile.go`.
     """
-    return _ProfileReader(checks, section, index, registry, compatibility).read()
 
-
-class _ProfileReader:
     def __init__(
         self, checks: Checks, section: ProfileSection, index: int, registry: Registry, compatibility: Compatibility
     ) -> None:
@@ -102,6 +97,7 @@ class _ProfileReader:
         self._configured = {config.name for config in section.plugin_config}
 
     def read(self) -> Profile:
+        """The profile, as far as it can be read."""
         configs = self._read_configs()
         self._warn_about_sets()
         for key in POINTS:

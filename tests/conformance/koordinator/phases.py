@@ -15,6 +15,7 @@ from descheduler.cluster.objects import snapshot_from_objects
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.eviction.checks.scope import EVERYWHERE
 from descheduler.eviction.migration_controller.args import EVICTION_POLICIES, MigrationControllerArgs
+from descheduler.eviction.migration_controller.room_provider import RoomProvider
 from descheduler.kube.evict import EvictionClient
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.dispatch.pace import Paces
@@ -133,7 +134,8 @@ def _execution(script: RecordedScript, args: MigrationControllerArgs, ends_at: f
         now=clock.now,
         sleep=clock.sleep,
     )
-    profile = JobProfile(args, choose("p", args, ClusterOffer(has_jobs=True, has_reservations=True)))
+    offer = ClusterOffer(has_jobs=True, providers=frozenset({RoomProvider.KOORDINATOR}))
+    profile = JobProfile(args, choose("p", args, offer))
     storage = JobStorage("descheduler", "kube-system", in_objects=True)
     return JobExecution(ObjectCalls(client), {"p": profile}, storage, EvictionClient(client), settings, around)
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 
 from descheduler.eviction.migration_controller.args import MigrationControllerArgs
+from descheduler.eviction.migration_controller.room_provider import RoomProvider
 from descheduler.kube.client import KubeClient
 from descheduler.kube.evict import EvictionClient
 from descheduler.kube.objects import ObjectCalls
@@ -25,7 +26,7 @@ from tests.e2e.peers.koordinator import SCHEDULER, install_koordinator, start_sc
 from tests.e2e.witness import Witness
 from tests.migration.stand_ins import AtOnce
 
-OFFER = ClusterOffer(has_jobs=True, has_reservations=True)
+OFFER = ClusterOffer(has_jobs=True, providers=frozenset({RoomProvider.KOORDINATOR}))
 
 
 def test_replacements_are_placed_on_the_nodes_that_evictions_name(peer_cluster: Cluster) -> None:

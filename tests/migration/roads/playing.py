@@ -19,7 +19,6 @@ from descheduler.migration.roads.job_task import JobTask
 from descheduler.migration.roads.jobs import JobRoad
 from descheduler.migration.roads.keeper import JobKeeper
 from descheduler.migration.room.koordinator.provider import ReservationRooms
-from descheduler.migration.room.placeholder.pod import PlaceholderSettings
 from descheduler.migration.room.placeholder.provider import PlaceholderRooms
 from descheduler.migration.room.provider import NoRooms, ReservationProvider
 from descheduler.migration.settings import DispatchSettings, JobSettings
@@ -159,7 +158,7 @@ class Play:
         """How room is held."""
         rooms: dict[str, ReservationProvider] = {
             "koordinator": ReservationRooms(self.objects, "test"),
-            "placeholder": PlaceholderRooms(self.objects, "test", PlaceholderSettings()),
+            "placeholder": PlaceholderRooms(self.objects, "test"),
             "none": NoRooms(),
         }
         return rooms[self.provider]

@@ -11,6 +11,7 @@ import pytest
 
 from descheduler.eviction.checks.limits import RunLimits
 from descheduler.eviction.migration_controller.args import MigrationControllerArgs
+from descheduler.eviction.migration_controller.room_provider import RoomProvider
 from descheduler.kube.background import BackgroundCalls
 from descheduler.kube.evict import EvictionClient
 from descheduler.migration.dispatch.limits import LimitLedger
@@ -26,7 +27,7 @@ from tests.living.builders import budget, deployment, living_cluster, node
 from tests.living.faults import FaultyWay
 from tests.migration.roads.playing import Play
 
-OFFER = ClusterOffer(has_jobs=True, has_reservations=True)
+OFFER = ClusterOffer(has_jobs=True, providers=frozenset({RoomProvider.KOORDINATOR}))
 _OVER = OutcomeCode.DEADLINE, HALTED[OutcomeCode.DEADLINE]
 
 

@@ -17,6 +17,7 @@ from descheduler.eviction.migration_controller.args import (
     MigrationControllerArgs,
     default_args,
 )
+from descheduler.eviction.migration_controller.room_provider import RoomProvider
 from descheduler.kube.evict import EvictionClient
 from descheduler.migration.roads.execution import JobExecution
 from descheduler.migration.roads.users_jobs import UsersJobs
@@ -34,7 +35,7 @@ from tests.migration.roads.playing import Play
 from tests.migration.roads.users_jobs import JOBS, Object, job_for, status_of
 from tests.migration.stand_ins import make_eviction
 
-OFFER = ClusterOffer(has_jobs=True, has_reservations=True)
+OFFER = ClusterOffer(has_jobs=True, providers=frozenset({RoomProvider.KOORDINATOR}))
 PATH = "/apis/scheduling.koordinator.sh/v1alpha1/podmigrationjobs"
 KINDS = ("nodes", "pods", "replicasets.apps", "deployments.apps", JOBS)
 

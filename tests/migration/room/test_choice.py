@@ -13,7 +13,9 @@ from descheduler.eviction.migration_controller.room_provider import RoomProvider
 from descheduler.kube.discovery import ServerFacts
 from descheduler.migration.room.table import PROVIDERS, ClusterOffer, ProviderMissing, choose, find_offer
 
-ALL = ClusterOffer(has_jobs=True, has_reservations=True, has_placeholder_class=True)
+KOORDINATOR, PLACEHOLDER = RoomProvider.KOORDINATOR, RoomProvider.PLACEHOLDER
+RESERVATIONS, PLACEHOLDERS = frozenset({KOORDINATOR}), frozenset({PLACEHOLDER})
+ALL = ClusterOffer(has_jobs=True, providers=RESERVATIONS | PLACEHOLDERS)
 
 
 def chosen(provider: str, offer: ClusterOffer, mode: str = "ReservationFirst") -> tuple[str, str, bool, str]:
@@ -53,7 +55,7 @@ def test_named_provider_that_the_cluster_lacks_is_refused_with_the_way_out(provi
 
 def test_reservations_hold_room_where_the_policy_names_no_provider_and_the_cluster_has_them() -> None:
     assert chosen("", ALL)[0] == "koordinator"
-    assert chosen("", ClusterOffer(has_placeholder_class=True)) == (
+    assert chosen("", ClusterOffer(providers=PLACEHOLDERS)) == (
         "none",
         "EvictDirectly",
         False,
@@ -64,7 +66,7 @@ def test_reservations_hold_room_where_the_policy_names_no_provider_and_the_clust
 
 @pytest.mark.parametrize("has_jobs", [True, False])
 def test_without_room_jobs_are_used_where_the_cluster_has_them(has_jobs: bool) -> None:
-    offer = ClusterOffer(has_jobs=has_jobs, has_reservations=True)
+    offer = ClusterOffer(has_jobs=has_jobs, providers=RESERVATIONS)
 
     none = chosen("none", offer)
     directly = chosen("koordinator", offer, "EvictDirectly")
@@ -90,28 +92,29 @@ class Served:
         return decode(json.dumps(self._found[path]).encode()) if path in self._found else None
 
 
-RESOURCES, CLASS = "/apis/scheduling.koordinator.sh/v1alpha1", "/apis/scheduling.k8s.io/v1/priorityclasses/lowest"
+RESOURCES = "/apis/scheduling.koordinator.sh/v1alpha1"
+CLASS = "/apis/scheduling.k8s.io/v1/priorityclasses/descheduler-placeholder"
 
 
 @pytest.mark.parametrize(
-    ("groups", "found", "priority_class", "offer", "looks"),
+    ("groups", "found", "named", "offer", "looks"),
     [
-        pytest.param(GROUP, {RESOURCES: JOBS_AND_ROOM, CLASS: {}}, "lowest", ALL, [RESOURCES, CLASS], id="all"),
-        pytest.param({}, {CLASS: {}}, "lowest", ClusterOffer(has_placeholder_class=True), [CLASS], id="class"),
-        pytest.param({}, {CLASS: {}}, "", ClusterOffer(), [], id="no class is named"),
-        pytest.param(GROUP, {}, "lowest", ClusterOffer(), [RESOURCES, CLASS], id="nothing"),
+        pytest.param(GROUP, {RESOURCES: JOBS_AND_ROOM, CLASS: {}}, PLACEHOLDER, ALL, [RESOURCES, CLASS], id="all"),
+        pytest.param({}, {CLASS: {}}, PLACEHOLDER, ClusterOffer(providers=PLACEHOLDERS), [CLASS], id="class"),
+        pytest.param({}, {CLASS: {}}, None, ClusterOffer(), [], id="no provider is named"),
+        pytest.param(GROUP, {}, PLACEHOLDER, ClusterOffer(), [RESOURCES, CLASS], id="nothing"),
         pytest.param(
             GROUP,
             {RESOURCES: {"resources": [{"name": "reservations"}]}},
-            "",
-            ClusterOffer(has_reservations=True),
+            None,
+            ClusterOffer(providers=RESERVATIONS),
             [RESOURCES],
             id="reservations",
         ),
         pytest.param(
             GROUP,
             {RESOURCES: {"resources": [{"name": "podmigrationjobs"}]}},
-            "",
+            None,
             ClusterOffer(has_jobs=True),
             [RESOURCES],
             id="jobs",
@@ -119,9 +122,13 @@ RESOURCES, CLASS = "/apis/scheduling.koordinator.sh/v1alpha1", "/apis/scheduling
     ],
 )
 def test_cluster_offers_what_it_serves(
-    groups: Mapping[str, str], found: Mapping[str, object], priority_class: str, offer: ClusterOffer, looks: list[str]
+    groups: Mapping[str, str],
+    found: Mapping[str, object],
+    named: RoomProvider | None,
+    offer: ClusterOffer,
+    looks: list[str],
 ) -> None:
     served = Served(found)
 
-    assert find_offer(cast(Any, served), ServerFacts("v1.36.0", "1", "36", groups), priority_class) == offer
+    assert find_offer(cast(Any, served), ServerFacts("v1.36.0", "1", "36", groups), {named}) == offer
     assert served.looks == looks

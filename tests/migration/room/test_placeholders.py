@@ -12,7 +12,6 @@ from descheduler.kube.errors import ApiError
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.job.seen import ABSENT, Miss, Room, RoomState
 from descheduler.migration.room.labels import labels_of, manager_of, placeholder_name_of
-from descheduler.migration.room.placeholder.pod import PlaceholderSettings
 from descheduler.migration.room.placeholder.provider import PlaceholderRooms
 from descheduler.migration.room.provider import CannotHold, CannotHoldNow, CannotHoldYet
 from descheduler.migration.room.sweeping import KnownJobs
@@ -58,7 +57,7 @@ def world(*objects: Object | None) -> LivingCluster:
 
 
 def rooms(cluster: LivingCluster, way: FaultyWay | None = None) -> PlaceholderRooms:
-    return PlaceholderRooms(ObjectCalls(cluster.client(passage=way)), OWNER, PlaceholderSettings())
+    return PlaceholderRooms(ObjectCalls(cluster.client(passage=way)), OWNER)
 
 
 def names(cluster: LivingCluster) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from descheduler.migration.room.koordinator.template import reservation_for_pending, reservation_of
-from descheduler.migration.room.placeholder.pod import PlaceholderSettings, placeholder_of
+from descheduler.migration.room.placeholder.pod import placeholder_of
 from descheduler.model.koordinator.migration_job import JobPhase, MigrationJob
 from tests.builders import NOW, Object, pod_object
 
@@ -51,7 +51,7 @@ def test_reservations_repeat_nothing_that_containers_are_told(pod: Object) -> No
 
 
 def test_placeholders_repeat_nothing_that_containers_are_told(pod: Object) -> None:
-    made = placeholder_of(JOB, pod, {"cpu": 10**9}, PlaceholderSettings(), "owner")
+    made = placeholder_of(JOB, pod, {"cpu": 10**9}, "owner")
 
     assert made["spec"]["containers"][0]["resources"]["requests"] == {"cpu": "1"}
     assert SECRET not in json.dumps(made)
@@ -62,7 +62,7 @@ def test_placeholder_asks_for_what_the_pod_asks_for_and_for_its_host_ports() -> 
     ports = [{"containerPort": 80}, {"containerPort": 443, "hostPort": 8443, "name": "tls"}]
     made["spec"] |= {"containers": [{"name": "a", "ports": ports}, {"name": "b"}], "tolerations": [{"key": "k"}]}
 
-    spec = placeholder_of(JOB, made, {"cpu": 10**9, "pods": 10**9}, PlaceholderSettings(), "owner")["spec"]
+    spec = placeholder_of(JOB, made, {"cpu": 10**9, "pods": 10**9}, "owner")["spec"]
 
     (container,) = spec["containers"]
     assert container["resources"] == {"requests": {"cpu": "1"}, "limits": {"cpu": "1"}}

@@ -12,7 +12,6 @@ from msgspec.structs import replace
 
 from descheduler.migration.room.koordinator.live_reservations import decode_any_reservation
 from descheduler.migration.room.placeholder.ours import decode_placeholder
-from descheduler.migration.room.placeholder.pod import PlaceholderSettings
 from descheduler.migration.store.job_objects import decode_any_job
 from descheduler.migration.store.journal import NewJob, if_same
 from descheduler.model.koordinator.migration_job import MigrationJob
@@ -112,7 +111,7 @@ def test_job_is_read_where_a_part_of_it_is_null(part: str) -> None:
     [
         ("PodMigrationJob", decode_any_job),
         ("Reservation", decode_any_reservation),
-        ("Pod", partial(decode_placeholder, owner="p", settings=PlaceholderSettings())),
+        ("Pod", partial(decode_placeholder, owner="p")),
     ],
 )
 def test_damaged_object_is_read_or_is_no_such_object(kind: str, decode: Callable[[bytes], object]) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Collection
 
 import msgspec
 
-from descheduler.cluster.decoding.culprit import explained_fault
+from descheduler.cluster.decoding.culprit import TOO_DEEP, explained_fault
 from descheduler.cluster.decoding.decode import Decoding
 from descheduler.cluster.decoding.koordinator.reservations import reservation_decoder
 from descheduler.migration.room.koordinator.pending_rooms import is_room_name, room_names
@@ -49,7 +49,6 @@ class _Identity(msgspec.Struct):
 
 _decode = msgspec.json.Decoder(_Reservation).decode
 _decode_identity = msgspec.json.Decoder(_Identity).decode
-_TOO_DEEP = "it is nested too deeply"
 
 
 def decode_live_reservation(block: bytes) -> Reservation:
@@ -93,7 +92,7 @@ def _fault_of(block: bytes) -> str:
     try:
         decode_live_reservation(block)
     except RecursionError:
-        return _TOO_DEEP
+        return TOO_DEEP
     except ValueError as error:
         return str(error)
     return ""

@@ -14,9 +14,10 @@ from typing import Any
 
 import msgspec
 
+from descheduler.eviction.migration_controller.room_provider import PLACEHOLDER_CLASS
 from descheduler.migration.pods import decode_pod
 from descheduler.migration.room.labels import JOB_LABEL, CreatorsWire, label_fault, manager_of, placeholder_name_of
-from descheduler.migration.room.placeholder.pod import CONTAINER, PlaceholderSettings
+from descheduler.migration.room.placeholder.pod import CONTAINER, IMAGE
 from descheduler.model.koordinator.migration_job import MigrationJob
 from descheduler.model.pod import Pod
 from descheduler.model.text.printable import clipped
@@ -76,13 +77,13 @@ class FoundPlaceholder(msgspec.Struct, frozen=True):
         return is_named_so and (self.is_of(job.uid) or manager_of(job.uid) in self.set_by)
 
 
-def decode_placeholder(block: bytes, owner: str, settings: PlaceholderSettings) -> FoundPlaceholder:
-    """The pod of these bytes, as one of ours of `owner`, made with `settings`, would be."""
+def decode_placeholder(block: bytes, owner: str) -> FoundPlaceholder:
+    """The pod of these bytes, as one of ours of `owner` would be."""
     pod, wire = decode_pod(block), _decode(block)
-    return FoundPlaceholder(pod, _differs(pod, wire, owner, settings), wire.metadata.set_by)
+    return FoundPlaceholder(pod, _differs(pod, wire, owner), wire.metadata.set_by)
 
 
-def _differs(pod: Pod, wire: _PodWire, owner: str, settings: PlaceholderSettings) -> str:
+def _differs(pod: Pod, wire: _PodWire, owner: str) -> str:
     """The first thing that is another one than with ours."""
     if fault := label_fault(pod.labels, owner):
         return fault
@@ -91,19 +92,19 @@ def _differs(pod: Pod, wire: _PodWire, owner: str, settings: PlaceholderSettings
         return f"its name is not {placeholder_name_of(job_uid)} (label {JOB_LABEL})"
     for reference in wire.metadata.owner_references or ():
         return f"{reference.kind} {reference.name} owns it"
-    if spec.priority_class_name != settings.priority_class:
-        return f"its priorityClassName is {spec.priority_class_name or 'not set'}, not {settings.priority_class}"
-    return _spec_differs(spec, settings)
+    if spec.priority_class_name != PLACEHOLDER_CLASS:
+        return f"its priorityClassName is {spec.priority_class_name or 'not set'}, not {PLACEHOLDER_CLASS}"
+    return _spec_differs(spec)
 
 
-def _spec_differs(spec: _Spec, settings: PlaceholderSettings) -> str:
+def _spec_differs(spec: _Spec) -> str:
     containers = spec.containers or []
     names = [clipped(each.name or "", _MOST_SHOWN) for each in containers]
     if spec.init_containers or names != [CONTAINER]:
         return f"it has other containers than {CONTAINER}"
     (container,) = containers
-    if not _is_image(container.image or "", settings.image):
-        return f"its image is {clipped(container.image or '', _MOST_SHOWN)}, not {settings.image}"
+    if not _is_image(container.image or "", IMAGE):
+        return f"its image is {clipped(container.image or '', _MOST_SHOWN)}, not {IMAGE}"
     if container.command or container.args:
         return "its container has a command"
     if spec.termination_grace_period_seconds or spec.automount_service_account_token is not False:

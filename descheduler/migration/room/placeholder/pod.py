@@ -24,6 +24,8 @@ from descheduler.model.requests import ResourceList
 
 CONTAINER = "placeholder"
 """The name of its only container."""
+IMAGE = "registry.k8s.io/pause:3.10"
+"""It does nothing for ever."""
 _PLACED_BY = ("schedulerName", "nodeSelector", "affinity", "tolerations", "topologySpreadConstraints")
 """The fields of a pod's spec that placement goes by, but for what it asks for."""
 _LABELS = {"app.kubernetes.io/managed-by": "descheduler", "sidecar.istio.io/inject": "false"}
@@ -31,16 +33,7 @@ _ANNOTATIONS = {"linkerd.io/inject": "disabled"}
 """A sidecar would ask for more than the replacement does, and have the pod look like one that does something."""
 
 
-class PlaceholderSettings(msgspec.Struct, frozen=True):
-    """`image` does nothing for ever; the PriorityClass is below that of every pod to replace, and preempts no pod."""
-
-    image: str = "registry.k8s.io/pause:3.10"
-    priority_class: str = PLACEHOLDER_CLASS
-
-
-def placeholder_of(
-    job: MigrationJob, pod: Mapping[str, Any], requests: ResourceList, settings: PlaceholderSettings, owner: str
-) -> dict[str, Any]:
+def placeholder_of(job: MigrationJob, pod: Mapping[str, Any], requests: ResourceList, owner: str) -> dict[str, Any]:
     """The placeholder for `job` of `owner`; `pod` is the JSON of the pod that leaves, `requests` its own, in nano.
 
     It can be scheduled onto the node alone on which the job wants room, if it names one. Raises CannotHold for what no
@@ -52,7 +45,7 @@ def placeholder_of(
     amounts = {name: format_quantity(amount) for name, amount in sorted(requests.items()) if name != "pods"}
     container = {
         "name": CONTAINER,
-        "image": settings.image,
+        "image": IMAGE,
         "resources": {"requests": amounts, "limits": amounts},
         "ports": _host_ports(pod["spec"]),
         "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}},
@@ -68,7 +61,7 @@ def placeholder_of(
         },
         "spec": {
             **spec,
-            "priorityClassName": settings.priority_class,
+            "priorityClassName": PLACEHOLDER_CLASS,
             "terminationGracePeriodSeconds": 0,
             "automountServiceAccountToken": False,
             "enableServiceLinks": False,

@@ -22,7 +22,7 @@ from descheduler.migration.pods import decode_pod, pod_path, pods_path, read_who
 from descheduler.migration.replacements import Replacements, Successors
 from descheduler.migration.room.labels import OWNER_LABEL, manager_of, placeholder_name_of
 from descheduler.migration.room.placeholder.ours import FoundPlaceholder, decode_placeholder
-from descheduler.migration.room.placeholder.pod import PlaceholderSettings, placeholder_of, reachable_terms
+from descheduler.migration.room.placeholder.pod import placeholder_of, reachable_terms
 from descheduler.migration.room.placement_away import narrow
 from descheduler.migration.room.provider import CannotHold, CannotHoldNow, CannotHoldYet
 from descheduler.migration.room.sweeping import KnownJobs, LabelledObject, Swept, sweep
@@ -47,11 +47,10 @@ class PlaceholderRooms:
 
     name = RoomProvider.PLACEHOLDER.value
 
-    def __init__(self, objects: ObjectCalls, owner: str, settings: PlaceholderSettings) -> None:
+    def __init__(self, objects: ObjectCalls, owner: str) -> None:
         self._objects = objects
         self._owner = owner
-        self._settings = settings
-        self._decode = partial(decode_placeholder, owner=owner, settings=settings)
+        self._decode = partial(decode_placeholder, owner=owner)
         self._replacements = Replacements(objects)
         self._turns = PlaceholderTurns()
 
@@ -61,9 +60,7 @@ class PlaceholderRooms:
         pod = read_whole_pod(self._objects, job.pod_namespace, job.pod_name)
         if pod is None or pod["metadata"]["uid"] != job.pod_uid:
             raise CannotHold(f"pod {job.pod_namespace}/{job.pod_name} is gone")
-        wanted = placeholder_of(
-            job, pod, decode_pod(msgspec.json.encode(pod)).spec.requests, self._settings, self._owner
-        )
+        wanted = placeholder_of(job, pod, decode_pod(msgspec.json.encode(pod)).spec.requests, self._owner)
         for terms in reachable_terms(self._objects, pod):
             narrow(wanted["spec"], terms)
         try:

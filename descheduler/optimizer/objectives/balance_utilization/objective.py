@@ -13,7 +13,7 @@ from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.arrays import PENDING, Floats, Ints
 from descheduler.optimizer.limits import Budget
 from descheduler.optimizer.moves_left import MovesLeft
-from descheduler.optimizer.objective import Model, Neighbourhood, PreparedObjective, Term, Value, eviction_cost
+from descheduler.optimizer.objective import Model, Neighbourhood, PreparedObjective, Term, Value
 from descheduler.optimizer.objectives.balance_utilization import neighbourhoods
 from descheduler.optimizer.objectives.balance_utilization.ceilings import Ceilings
 from descheduler.optimizer.objectives.balance_utilization.cover import Cover
@@ -53,14 +53,14 @@ class BalanceUtilizationGoal(PreparedObjective):
     """`BalanceUtilization` over one problem."""
 
     def __init__(self, problem: Problem, ceiling: Ints) -> None:
-        self.problem = problem
+        self._problem = problem
         self.ceilings = Ceilings(problem, ceiling)
         self._over_weight = 1.0 + 2.0 * float(problem.cost.sum())
 
     def value(self, assignment: Ints) -> Value:
         """(nodes over their ceiling, cost of the moves)."""
-        over = (self.problem.usage(assignment) > self.ceilings.ceiling.T).any(axis=1)
-        return int(over.sum()), int(self.problem.cost[self.problem.moved(assignment)].sum())
+        over = (self._problem.usage(assignment) > self.ceilings.ceiling.T).any(axis=1)
+        return int(over.sum()), int(self._problem.cost[self._problem.moved(assignment)].sum())
 
     def bound(self) -> Value:
         """(nodes that stay over at least, by what limits and room allow; the least that it costs that no more do)."""
@@ -85,7 +85,7 @@ class BalanceUtilizationGoal(PreparedObjective):
     def _relief(self) -> RelaxedPlan | None:
         """None where the cheapest covers go together: limits let them, and their pods find room as things are."""
         cheapest = np.array([pod for cover in self._covers.values() for pod in cover.chosen], dtype=np.int64)
-        if (self._large.kind[cheapest] < 0).all() and MovesLeft(self.problem, _NO_PODS).take(cheapest):
+        if (self._large.kind[cheapest] < 0).all() and MovesLeft(self._problem, _NO_PODS).take(cheapest):
             return None
         return least_relief(self.ceilings, self._large)
 
@@ -93,7 +93,7 @@ class BalanceUtilizationGoal(PreparedObjective):
         """What becomes of the pods that leave in the model of the bound; None where the bound needs no model."""
         if self._relief is None:
             return None
-        placement = Arrangement(self.problem)
+        placement = Arrangement(self._problem)
         place_relief(self.ceilings, placement, self._relief, self._large)
         return placement.at
 
@@ -109,10 +109,6 @@ class BalanceUtilizationGoal(PreparedObjective):
             is_worse |= (above > 0) & (used > self.ceilings.usage[nodes, resource])
         cost: Floats = (excess > 0) * self._over_weight + excess * (100.0 * self._over_weight)
         return cost * np.where(is_worse, _WEIGHT_OF_WORSE, 1.0)
-
-    def move_cost(self, pods: Ints, nodes: Ints) -> Floats:
-        """The pod's own cost."""
-        return eviction_cost(self.problem, pods, nodes)
 
     def on_the_way(self, problem: Problem) -> Problem:
         """A pod comes to no node that is over its ceiling then, or would be."""
@@ -141,7 +137,7 @@ class BalanceUtilizationGoal(PreparedObjective):
             if self.ceilings.was_hot[node]:
                 over = model.new_bool()
                 model.minimise([int(self._over_weight) * _steps(neighbourhood)], [over])
-            for resource in range(self.problem.num_resources):
+            for resource in range(self._problem.num_resources):
                 model.limit_load(node, resource, float(self.ceilings.ceiling[resource, node]), unless=over)
             if over is not None:
                 self._add_cover(model, neighbourhood, node, over)
@@ -158,23 +154,23 @@ class BalanceUtilizationGoal(PreparedObjective):
         """A hot node costs its cover: implied by its ceiling, but in fractions of pods only until it is said."""
         cover = self.ceilings.covers[node]
         pods = neighbourhood.pods
-        own = pods[(self.problem.assignment[pods] == node) & self.ceilings.leaves[pods]]
+        own = pods[(self._problem.assignment[pods] == node) & self.ceilings.leaves[pods]]
         if cover is not None and len(own) == self.ceilings.num_leaving[node]:
-            costs = self.problem.cost[own].tolist()
+            costs = self._problem.cost[own].tolist()
             model.at_least(costs, [model.has_moved(pod) for pod in own.tolist()], cover.bound, unless=over)
 
     def _let_none_come(self, model: Model, neighbourhood: Neighbourhood, node: int, over: Term) -> None:
         """Where a node stays over its ceiling."""
-        for pod in neighbourhood.pods[self.problem.assignment[neighbourhood.pods] != node].tolist():
+        for pod in neighbourhood.pods[self._problem.assignment[neighbourhood.pods] != node].tolist():
             if (comes := model.is_at(pod, node)) is not None:
                 model.forbid_both(comes, over)
 
     def _add_moves(self, model: Model, neighbourhood: Neighbourhood) -> None:
-        pods = neighbourhood.pods[self.problem.assignment[neighbourhood.pods] != PENDING]
-        volume = (self.problem.need[pods] * self.ceilings.scale.T[self.problem.assignment[pods]]).sum(axis=1)
+        pods = neighbourhood.pods[self._problem.assignment[neighbourhood.pods] != PENDING]
+        volume = (self._problem.need[pods] * self.ceilings.scale.T[self._problem.assignment[pods]]).sum(axis=1)
         most = max(float(volume.max(initial=0.0)), 1e-12)
         volumes = np.ceil(_VOLUME_STEPS * volume / most).astype(np.int64)
-        model.charge_moves(self.problem.cost[pods] * _steps(neighbourhood) + volumes, pods)
+        model.charge_moves(self._problem.cost[pods] * _steps(neighbourhood) + volumes, pods)
 
 
 def _steps(neighbourhood: Neighbourhood) -> int:

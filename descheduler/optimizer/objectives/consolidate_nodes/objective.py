@@ -9,9 +9,9 @@ from functools import cached_property
 import numpy as np
 
 from descheduler.optimizer.arrangement import Arrangement
-from descheduler.optimizer.arrays import Bools, Floats, Ints
+from descheduler.optimizer.arrays import Bools, Ints
 from descheduler.optimizer.limits import Budget
-from descheduler.optimizer.objective import Model, Neighbourhood, PreparedObjective, Value, eviction_cost
+from descheduler.optimizer.objective import Model, Neighbourhood, PreparedObjective, Value
 from descheduler.optimizer.objectives.consolidate_nodes.contended_limits import ContendedLimits
 from descheduler.optimizer.objectives.consolidate_nodes.drains import Drains
 from descheduler.optimizer.objectives.consolidate_nodes.greedy import ORDERS, drain_greedily, replace_greedily
@@ -102,14 +102,6 @@ class ConsolidateNodesGoal(PreparedObjective):
         """
         enough, _ = self._most_emptied
         return ScheduledDrains(self._drains, self._weight, scheduler, budget, rng).search(first, last, enough)
-
-    def node_cost(self, nodes: Ints, usage: Floats) -> Floats:
-        """Nothing: single moves never empty a node."""
-        return np.zeros(usage.shape[1:])
-
-    def move_cost(self, pods: Ints, nodes: Ints) -> Floats:
-        """The pod's own cost."""
-        return eviction_cost(self._problem, pods, nodes)
 
     def first_plan(self, placement: Arrangement, rng: np.random.Generator, budget: Budget) -> None:
         """The best of the greedy orders."""

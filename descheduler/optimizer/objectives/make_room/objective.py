@@ -105,10 +105,6 @@ class MakeRoomGoal(PreparedObjective):
         fits: Bools = (self._problem.need[pod] <= self._problem.capacity).all(axis=1)
         return bool((fits & self._problem.allowed[self._problem.pod_class[pod]]).any())
 
-    def node_cost(self, nodes: Ints, usage: Floats) -> Floats:
-        """Nothing: single moves do not place a pod by themselves."""
-        return np.zeros(usage.shape[1:])
-
     def move_cost(self, pods: Ints, nodes: Ints) -> Floats:
         """The pod's own cost; a pending pod's placement is free."""
         is_evicted = self._problem.assignment[pods] != PENDING

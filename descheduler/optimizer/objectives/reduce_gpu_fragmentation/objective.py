@@ -10,7 +10,7 @@ import numpy as np
 from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.arrays import Floats, Ints
 from descheduler.optimizer.limits import Budget, Limits
-from descheduler.optimizer.objective import Model, Neighbourhood, PreparedObjective, Value, eviction_cost
+from descheduler.optimizer.objective import Model, Neighbourhood, PreparedObjective, Value
 from descheduler.optimizer.objectives.reduce_gpu_fragmentation.descent import Descent
 from descheduler.optimizer.objectives.reduce_gpu_fragmentation.fragments import Fragments, devices_of
 from descheduler.optimizer.parts import Parts
@@ -117,14 +117,6 @@ class ReduceGpuFragmentationGoal(PreparedObjective):
     def bound(self) -> Value:
         """What classes that take no device strand, which is all that is idle; the others strand nothing at best."""
         return self._fragments.least(self._free(self._problem.usage(self._problem.assignment))), 0
-
-    def node_cost(self, nodes: Ints, usage: Floats) -> Floats:
-        """Nothing: the figure is no sum over parts."""
-        return np.zeros(usage.shape[1:])
-
-    def move_cost(self, pods: Ints, nodes: Ints) -> Floats:
-        """The pod's own cost."""
-        return eviction_cost(self._problem, pods, nodes)
 
     def first_plan(self, placement: Arrangement, rng: np.random.Generator, budget: Budget) -> None:
         """The best single move of all, again and again."""

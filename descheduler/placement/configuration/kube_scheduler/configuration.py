@@ -25,8 +25,8 @@ from descheduler.placement.configuration.kube_scheduler.plugin_args import (
 )
 from descheduler.placement.configuration.kube_scheduler.profile import (
     SchedulerProfile,
+    SchedulerProfileReader,
     SchedulerProfileSection,
-    read_scheduler_profile,
 )
 from descheduler.policy.checks import Checks, in_order
 from descheduler.policy.koordinator.component_config import ClientConnectionSection, LeaderElectionSection
@@ -190,9 +190,9 @@ def _read(
     _check_queue_sort(checks, sections)
     extenders = read_extenders(checks, section.extenders)
     profiles = [
-        read_scheduler_profile(
+        SchedulerProfileReader(
             checks, profile, ("profiles", index), version, plugins, made_of.get(profile.scheduler_name or "")
-        )
+        ).read()
         for index, profile in enumerate(sections)
     ]
     return SchedulerConfiguration(

@@ -105,22 +105,12 @@ class SchedulerProfile(msgspec.Struct, frozen=True, kw_only=True):
         return cluster if self.made_of is None else self.made_of.with_gates(dict(cluster.overrides))
 
 
-def read_scheduler_profile(
-    checks: Checks,
-    section: SchedulerProfileSection,
-    path: Path,
-    version: KubeVersion,
-    known: Mapping[str, PluginSettings],
-    made_of: KubeVersion | None = None,
-) -> SchedulerProfile:
-    """The profile in `section`, which stands at `path`, for the scheduler of `version`; what is wrong is recorded.
+class SchedulerProfileReader:
+    """Reads the profile in `section`, which stands at `path`, for the scheduler of `version`; faults are recorded.
 
     `known` are the plugins that are modelled. The scheduler is that of the cluster's version, or `made_of` another one.
     """
-    return _ProfileReader(checks, section, path, version, known, made_of).read()
 
-
-class _ProfileReader:
     def __init__(
         self,
         checks: Checks,
@@ -144,6 +134,7 @@ class _ProfileReader:
         self._enabled = self._running | {plugin.name for plugin in self._multi_point}
 
     def read(self) -> SchedulerProfile:
+        """The profile, as far as it can be read."""
         for point in (*POINTS, "multi_point"):
             self._check_set(point)
         self._check_queue_and_binding()
