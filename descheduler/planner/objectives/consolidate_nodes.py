@@ -105,18 +105,19 @@ class ConsolidateNodesObjective(ClusterObjective):
         return self._sum(self._used())
 
     def stated_over(self, cluster: ClusterProblem) -> ConsolidateNodes:
-        """What is in use by others than the cluster's pods, such as replacements, is not emptied."""
+        """What is in use by others than the cluster's pods, such as replacements, is not emptied, and receives pods."""
         names = cluster.nodes
         placed = cluster.problem.assignment
         num_pods = np.bincount(placed[placed >= 0], minlength=len(names))
         others = np.array([name != NOWHERE and self._in_use.num_pods(name) for name in names]) > num_pods
         weight = np.array([self._cost.get(name, 0) for name in names], dtype=np.int64)
-        self._unplanned = int(weight[others & (num_pods == 0)].sum())
+        used_by_others = others & (num_pods == 0)
+        self._unplanned = int(weight[used_by_others].sum())
         return ConsolidateNodes(
             ceiling=self._most.ceilings(cluster.resources, cluster.allocatable) - cluster.held,
-            weight=weight,
+            weight=np.where(used_by_others, 0, weight),
             protected=others | np.array([name in self._protected for name in names], dtype=bool),
-            receives=(num_pods == 0) & ~others & (self._uses_empty | (np.array(names) == NOWHERE)),
+            receives=(num_pods == 0) & (others | self._uses_empty | (np.array(names) == NOWHERE)),
         )
 
     def scheduled(self, plan: Solution, cluster: ClusterProblem, budget: Budget, seed: int) -> Solution:

@@ -96,12 +96,10 @@ class RepairViolationsObjective(ClusterObjective):
 
     def objections(self) -> Mapping[PodIdentity, str]:
         """Of pods whose replacement the strategies would select again."""
-        now = self._selections.now()
         selected = "the replacement pod would be selected again"
         return {
-            identity_of(pod): f"{selected} on node {arrival.node_name}: {now.reason(arrival)}"
-            for pod, arrival in self._evictor.arrivals()
-            if arrival is not None and now.has(arrival)
+            identity_of(pod): f"{selected} on node {arrival.node_name}: {why}"
+            for pod, arrival, why in self._selections.selected_again()
         }
 
     def is_in_vain(self, pod: Pod) -> bool:

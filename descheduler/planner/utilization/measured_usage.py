@@ -17,6 +17,7 @@ from descheduler.model.requests import ceil_amount
 from descheduler.optimizer.arrays import Ints
 from descheduler.optimizer.problem import Problem
 from descheduler.planner.objective_args import NODE_METRIC, MeasuredUtilization
+from descheduler.planner.problem.booked_arrivals import BookedArrivals
 from descheduler.planner.problem.cluster_problem import ClusterProblem
 from descheduler.planner.utilization.node_utilization import NodeUtilization
 from descheduler.planner.utilization.targets import NO_CEILING, UsageTargets
@@ -97,7 +98,7 @@ class MeasuredUsage:
         self.resources = resources
         self._measured = measured
         self._usage_of_pod = usage_of_pod
-        self._moved: tuple[tuple[str, ...], dict[str, Ints]] = ((), {})
+        self._moved: tuple[BookedArrivals, dict[str, Ints]] | None = None
 
     def of(self, node: str) -> NodeUtilization | None:
         """The usage of a node; None of one that was not measured."""
@@ -158,10 +159,9 @@ class MeasuredUsage:
 
     def _change_by_node(self) -> dict[str, Ints]:
         """Node → what the moves that are booked have changed of its usage."""
-        arrivals = self._evictor.arrivals()
-        key = tuple(pod.uid for pod, _ in arrivals)
-        if key != self._moved[0]:
-            self._moved = key, self._change(arrivals)
+        booked = BookedArrivals(self._evictor)
+        if self._moved is None or self._moved[0] != booked:
+            self._moved = booked, self._change(booked.arrivals)
         return self._moved[1]
 
     def _change(self, arrivals: Iterable[tuple[Pod, Pod | None]]) -> dict[str, Ints]:
