@@ -238,8 +238,8 @@ class ConsolidateNodesObjective(ClusterObjective):
             return refuse(Reason.OTHER_LANDING, f"{would}, which the plan empties", node)
         if not (self._uses_empty or self._in_use.num_pods(node)):
             return refuse(Reason.OTHER_LANDING, f"{would}, which is not in use", node)
-        need = self._evictor.prover().openings().need(pod.spec)
-        over = self._most.resources_over(RequestsAsUsage(self._evictor).of(node), need)
+        usage = RequestsAsUsage(self._evictor)
+        over = self._most.resources_over(usage.of(node), usage.most_after(pod))
         if not over or node not in self._nodes:
             return ACCEPTED
         message = f"{would}, and bring it over {self._most.text_of(over)} (maxUtilization)"

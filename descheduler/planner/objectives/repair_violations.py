@@ -43,6 +43,11 @@ class RepairViolationsObjective(ClusterObjective):
         self._stuck: frozenset[PodIdentity] = frozenset()
         self._rooms: dict[PodIdentity, str] = {}
 
+    @property
+    def proves_resized(self) -> bool:
+        """See the base class."""
+        return True
+
     def nothing_to_do(self) -> str:
         """That the strategies select nothing."""
         return "" if self._before.pods else f"no pod is selected by {self._strategies}"

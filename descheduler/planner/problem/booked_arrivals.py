@@ -8,8 +8,8 @@ from descheduler.eviction.plugin_evictor import PluginEvictor
 class BookedArrivals:
     """What is booked with `evictor` now, as it lists `arrivals`.
 
-    Two are equal where the same pods leave, and their replacements come to the same nodes and get the same there. Trials
-    of several plans evict the same pods, whose replacements are then scheduled elsewhere.
+    Two are equal where the same pods leave, and their replacements come to the same nodes and get the same there.
+    Trials of several plans evict the same pods, whose replacements are then scheduled elsewhere.
     """
 
     def __init__(self, evictor: PluginEvictor) -> None:

@@ -19,6 +19,7 @@ from descheduler.optimizer.problem import Problem
 from descheduler.planner.objective_args import NODE_METRIC, MeasuredUtilization
 from descheduler.planner.problem.booked_arrivals import BookedArrivals
 from descheduler.planner.problem.cluster_problem import ClusterProblem
+from descheduler.planner.problem.pod_needs import refuse_uncountable
 from descheduler.planner.utilization.node_utilization import NodeUtilization
 from descheduler.planner.utilization.targets import NO_CEILING, UsageTargets
 from descheduler.strategies.low_node_load.args import LowNodeLoadArgs
@@ -113,6 +114,10 @@ class MeasuredUsage:
         usage = self._usage_of_pod(pod)
         return np.zeros(len(self.resources), np.int64) if usage is None else _amounts(self.resources, usage)
 
+    def most_after(self, pod: Pod) -> Ints:
+        """As much as the pod."""
+        return self.need(pod)
+
     def problem_over(self, cluster: ClusterProblem) -> Problem:
         """The measured resources as further columns beside those that are requested.
 
@@ -121,6 +126,7 @@ class MeasuredUsage:
         """
         problem = cluster.problem
         need, allocatable, held = self._need_of(cluster), self._allocatable(cluster), self._held(cluster)
+        refuse_uncountable(need, self.resources, "measured usage")
         was_measured = np.array([self._usage_of_pod(pod) is not None for pod in cluster.pods], dtype=bool)
         known = np.array([node in self._measured for node in cluster.nodes], dtype=bool)
         used = np.zeros_like(allocatable)
