@@ -15,7 +15,7 @@ from descheduler.optimizer.arrays import PENDING, Bools, Ints
 from descheduler.optimizer.parts import Parts
 from descheduler.optimizer.rules import AtMost, MaxSkew, MinDomains, MoveLimit, Rule, Together
 
-_LARGEST_EXACT = 2**53
+LARGEST_EXACT = 2**53
 """Sums are kept in float64, where larger whole numbers are no longer exact."""
 
 
@@ -61,9 +61,9 @@ class Problem:
         _expect(self.both_ends.shape == (resources,), "both_ends", self.both_ends.shape, (resources,))
         _expect_within("assignment", self.assignment, PENDING, nodes)
         _expect_within("pod_class", self.pod_class, 0, len(self.allowed))
-        _expect_within("need", self.need, 0, _LARGEST_EXACT)
-        _expect_within("cost", self.cost, 0, _LARGEST_EXACT)
-        _expect_within("sums of need", self.need.sum(axis=0, dtype=np.float64), 0, _LARGEST_EXACT)
+        _expect_within("need", self.need, 0, LARGEST_EXACT)
+        _expect_within("cost", self.cost, 0, LARGEST_EXACT)
+        _expect_within("sums of need", self.need.sum(axis=0, dtype=np.float64), 0, LARGEST_EXACT)
         if self.parts is not None:
             _expect(self.parts.machine.shape == (nodes,), "parts.machine", self.parts.machine.shape, (nodes,))
         for rule in self.rules:

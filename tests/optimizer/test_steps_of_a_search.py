@@ -11,7 +11,6 @@ from descheduler.optimizer import BalanceUtilization, Limits, Problem, Ties, mak
 from descheduler.optimizer.cp_sat.solve import Solved, solve_neighbourhood
 from descheduler.optimizer.search import Search, SearchTask
 
-
 ALL = float("inf")
 
 

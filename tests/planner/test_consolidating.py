@@ -67,6 +67,20 @@ def test_no_pod_leaves_a_node_that_a_pending_pod_would_take() -> None:
     assert goal_of(decisions).levels[0].after == 3
 
 
+@pytest.mark.parametrize("chooses", [True, False], ids=["the plan chooses", "the scheduler chooses"])
+def test_pods_leave_for_a_node_that_is_in_use_by_a_pending_pod_alone(chooses: bool) -> None:
+    """The scheduler places it there as things are; no other node has room for it."""
+    nodes = [make_node("a", cpu="2"), make_node("b", cpu="20")]
+    waiting = make_pod("waiting", cpu="9", node="", phase="Pending", priority=9, owners=["ReplicaSet/waiting"])
+    pods = [pod("p", "2", "a"), waiting]
+
+    key = "consolidateNodes"
+    decisions = run_choosing(key, nodes, pods) if chooses else run_objective(key, nodes, pods, packs=False)
+
+    assert {move.pod.name: move.to_node for move in decisions.moves} == {"p": "b"}
+    assert goal_of(decisions).sentence == "2 nodes in use → 1 with 1 eviction; no plan leaves fewer"
+
+
 def test_nothing_leaves_where_all_pods_are_pending() -> None:
     pending = [make_pod(f"p{number}", cpu="9", node="", phase="Pending") for number in range(2)]
 

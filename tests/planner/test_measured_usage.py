@@ -54,6 +54,14 @@ def test_what_is_booked_has_its_predecessor_s_usage_on_another_node() -> None:
     assert taken(found, "a") == [0]
 
 
+def test_a_replacement_that_is_booked_onto_another_node_in_a_further_trial_counts_there() -> None:
+    found, booked = usage((P, make_pod("p-2", node="b")))
+    assert [taken(found, node) for node in "ab"] == [[300], [350]]
+
+    booked[:] = [(P, make_pod("p-2", node="c"))]
+    assert [taken(found, node) for node in "ab"] == [[300], [50]]
+
+
 def test_pods_need_what_was_measured_of_them() -> None:
     found, _ = usage()
 

@@ -12,6 +12,7 @@ from descheduler.cycle.deciding.decide import decide
 from descheduler.cycle.deciding.round import RunSetting
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.documents.problems import PolicyError
+from descheduler.model.groups.workloads import Workload
 from descheduler.model.node import ZONE_LABEL as ZONE
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
@@ -40,7 +41,9 @@ DUPLICATES = "RemoveDuplicates"
 RESERVATION = "RemovePodsViolatingNodeReservation"
 ANTI_AFFINITY = "RemovePodsViolatingInterPodAntiAffinity"
 SPREAD = "RemovePodsViolatingTopologySpreadConstraint"
+LIFE_TIME = "PodLifeTime"
 ARGS: Mapping[str, Object] = {
+    LIFE_TIME: {"maxPodLifeTimeSeconds": 99},
     TAINTS: {},
     AFFINITY: {"nodeAffinityType": ["requiredDuringSchedulingIgnoredDuringExecution"]},
     DUPLICATES: {},
@@ -271,21 +274,34 @@ def test_a_pod_whose_replacement_would_be_selected_again_is_not_evicted(others: 
     assert goal_of(decisions).levels[0].after == 1
 
 
-def test_a_pod_whose_replacement_would_be_selected_again_stays_where_another_one_leaves() -> None:
-    """The node that pod db prefers is full, and its replacement would be scheduled onto node c."""
-    nodes = [TAINTED, *(make_node(name, cpu="4", labels={"disk": name}) for name in ("a", "c", "ssd"))]
-    db = make_pod("db", cpu="3", affinity=preferred_node_affinity(("disk", "ssd", 1)))
-    others = [make_pod("other", cpu="1"), make_pod("full", node="ssd", cpu="4", owners=["DaemonSet/d"])]
-    policy = policy_for(AFFINITY, TAINTS)
+def test_a_pod_whose_replacement_would_be_selected_again_is_not_evicted_beside_one_that_has_a_better_node() -> None:
+    """The node that both prefer has room for one of them."""
+    nodes = [make_node("a", cpu="4"), make_node("c", cpu="4"), make_node("ssd", cpu="4", labels={"disk": "ssd"})]
+    prefers = preferred_node_affinity(("disk", "ssd", 100))
+    pods = [make_pod(name, cpu="3", node=node, affinity=prefers) for name, node in (("one", "a"), ("two", "c"))]
+    policy = policy_for(AFFINITY)
     policy["profiles"][0]["pluginConfig"][1]["args"] = {
         "nodeAffinityType": ["preferredDuringSchedulingIgnoredDuringExecution"]
     }
 
-    decisions = run_plugin(
-        "MigrationPlanner", nodes, [db, *others, make_pod("web", cpu="1", node="tainted")], policy=policy
-    )
+    decisions = run_plugin("MigrationPlanner", nodes, pods, policy=policy)
 
-    assert evicted(decisions) == ["web"]
+    assert len(decisions.moves) == 1
+    assert goal_of(decisions).levels[0].after == 1
+
+
+@pytest.mark.parametrize("is_read", [True, False], ids=["its owner was read", "its owner was not read"])
+def test_a_pod_that_is_too_old_leaves_because_its_replacement_is_young(is_read: bool) -> None:
+    policy = policy_for(LIFE_TIME)
+    uid = make_pod("old").owners[0].uid
+    web = Workload("ReplicaSet", "default", "web", uid, replicas=2, template=make_pod("web", cpu="1", node=""))
+    workloads = {uid: web} if is_read else {}
+    pods = [make_pod("old", cpu="1", node="a", age=999), make_pod("young", cpu="4", node="a", age=9)]
+
+    decisions = run_plugin("MigrationPlanner", FREE, pods, policy=policy, workloads=workloads)
+
+    assert evicted(decisions) == ["old"]
+    assert goal_of(decisions).levels == (Level("violations left", 1, 0, 0),)
 
 
 def test_moves_of_other_plugins_count_before_strategies_select() -> None:

@@ -77,3 +77,8 @@ def test_a_resource_that_no_node_has_gets_no_target() -> None:
 
     assert targets.percent == {}
     assert targets.ceilings(RESOURCES, np.array([5, 5, 5])).tolist() == [NO_CEILING] * 3
+
+
+def test_a_resource_without_a_target_is_not_over_one_however_much_is_taken() -> None:
+    assert TARGETS.resources_over(usage(0, 0, 2**61)) == ()
+    assert TARGETS.resources_over(usage(0, 0, 2**61), np.array([1, 1, 2**61])) == ()

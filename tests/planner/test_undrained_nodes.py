@@ -122,6 +122,35 @@ def test_a_node_that_receives_a_replacement_of_an_earlier_strategy_says_so() -> 
     )
 
 
+@pytest.mark.parametrize("chooses", [True, False], ids=["the plan chooses", "the scheduler chooses"])
+def test_a_node_without_pods_that_a_pending_pod_is_scheduled_onto_says_so(chooses: bool) -> None:
+    policy = choosing_policy({"drainNodes": {"nodes": ["old", "other"]}}, chooses=chooses)
+    nodes = [make_node("old", cpu="10"), make_node("other", cpu="2"), make_node("full", cpu="2")]
+    pods = [
+        pod("waiting", "", "4", phase="Pending", ready=False),
+        pod("p", "other", "2", owners=["ReplicaSet/p"]),
+        pod("q", "full", "2", owners=["ReplicaSet/q"]),
+    ]
+
+    decisions = decide(load_policy(policy, REGISTRY), make_snapshot(nodes, pods), now=NOW)
+
+    assert (
+        "node old cannot be drained: pending pod default/waiting would be scheduled onto it; cordon the node, or set"
+        " cordon: true"
+    ) in goal_of(decisions).sentence
+
+
+def test_a_node_that_a_pending_pod_is_scheduled_onto_although_it_is_cordoned_says_so() -> None:
+    tolerant = [{"key": "node.kubernetes.io/unschedulable", "operator": "Exists"}]
+    waiting = pod("waiting", "", "4", phase="Pending", ready=False, tolerations=tolerant)
+
+    decisions = run([waiting, pod("p", "new-1", "9"), pod("q", "new-2", "9")], [CORDONED[0], *FREE])
+
+    assert goal_of(decisions).sentence.endswith(
+        "node old-1 cannot be drained: pending pod default/waiting would be scheduled onto it"
+    )
+
+
 def test_gain_that_is_too_small_is_said_once() -> None:
     decisions = run([pod("p", "old-1"), pod("q", "old-1")], planner={"minGainPerDisruption": 0.6})
 

@@ -152,6 +152,24 @@ class Openings:
             amounts[row] = amount
         return amounts
 
+    def needs_of_replacement(self, victim: Pod) -> Sequence[NDArray[np.int64]]:
+        """int64[R] for each size that the replacement of `victim` may have: one, or two where admission decides.
+
+        The pod's own where none is scheduled for it.
+        """
+        unplaced = self._candidates.candidate(victim, {}).unplaced
+        replacement = None if unplaced is None else unplaced.replacement
+        sizes = (victim,) if replacement is None else (replacement.pod, replacement.alternative)
+        specs = [each.spec for each in sizes if each is not None]
+        for spec in specs:  # resources that nothing had before get their rows
+            self.need(spec)
+        return [self.need(spec) for spec in specs]
+
+    def is_resized(self, victim: Pod) -> bool:
+        """Whether the replacement may request more or less of something than `victim` does."""
+        needs = self.needs_of_replacement(victim)
+        return any(not np.array_equal(need, self.need(victim.spec)) for need in needs)
+
     @cached_property
     def parts(self) -> NodeParts:
         """What nodes have that pods get one by one, such as GPUs; nodes are numbered as by `place_of`."""

@@ -57,6 +57,11 @@ class BalanceUtilizationObjective(ClusterObjective):
         usages = (self._usage.of(node.name) for node in nodes)
         return UsageTargets.above_average(args.target_thresholds, [usage for usage in usages if usage is not None])
 
+    @property
+    def proves_resized(self) -> bool:
+        """See the base class; measured usage is not that of replacements, but their requests have to fit."""
+        return isinstance(self._usage, RequestsAsUsage)
+
     def targets(self) -> Mapping[str, float]:
         """The targets in effect."""
         return self._targets.percent
@@ -129,7 +134,7 @@ class BalanceUtilizationObjective(ClusterObjective):
         """That the node would be over its target."""
         if node not in self._names:
             return ACCEPTED
-        over = self._targets.resources_over(self._known(node), self._usage.need(pod))
+        over = self._targets.resources_over(self._known(node), self._usage.most_after(pod))
         if not over:
             return ACCEPTED
         message = (

@@ -116,6 +116,12 @@ class ClusterObjective(ABC):
         """Whether plans have such pods leave for nowhere, and bounds count with that; those over single GPUs do not."""
         return self.lets_go_nowhere and not self.tells_gpus_apart
 
+    @property
+    def proves_resized(self) -> bool:
+        """Whether bounds have pods leave for nowhere whose replacements may be smaller, as plans that place less are no
+        worse. Else nothing is proven where there are such pods."""
+        return self.places_nowhere
+
     def counts_pod(self, pod: Pod) -> bool:
         """Whether a pod on a node is one of those that the plan moves, or that have to stay; all if not overridden."""
         return True

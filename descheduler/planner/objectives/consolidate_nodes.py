@@ -105,18 +105,19 @@ class ConsolidateNodesObjective(ClusterObjective):
         return self._sum(self._used())
 
     def stated_over(self, cluster: ClusterProblem) -> ConsolidateNodes:
-        """What is in use by others than the cluster's pods, such as replacements, is not emptied."""
+        """What is in use by others than the cluster's pods, such as replacements, is not emptied, and receives pods."""
         names = cluster.nodes
         placed = cluster.problem.assignment
         num_pods = np.bincount(placed[placed >= 0], minlength=len(names))
         others = np.array([name != NOWHERE and self._in_use.num_pods(name) for name in names]) > num_pods
         weight = np.array([self._cost.get(name, 0) for name in names], dtype=np.int64)
-        self._unplanned = int(weight[others & (num_pods == 0)].sum())
+        used_by_others = others & (num_pods == 0)
+        self._unplanned = int(weight[used_by_others].sum())
         return ConsolidateNodes(
             ceiling=self._most.ceilings(cluster.resources, cluster.allocatable) - cluster.held,
-            weight=weight,
+            weight=np.where(used_by_others, 0, weight),
             protected=others | np.array([name in self._protected for name in names], dtype=bool),
-            receives=(num_pods == 0) & ~others & (self._uses_empty | (np.array(names) == NOWHERE)),
+            receives=(num_pods == 0) & (others | self._uses_empty | (np.array(names) == NOWHERE)),
         )
 
     def scheduled(self, plan: Solution, cluster: ClusterProblem, budget: Budget, seed: int) -> Solution:
@@ -237,8 +238,8 @@ class ConsolidateNodesObjective(ClusterObjective):
             return refuse(Reason.OTHER_LANDING, f"{would}, which the plan empties", node)
         if not (self._uses_empty or self._in_use.num_pods(node)):
             return refuse(Reason.OTHER_LANDING, f"{would}, which is not in use", node)
-        need = self._evictor.prover().openings().need(pod.spec)
-        over = self._most.resources_over(RequestsAsUsage(self._evictor).of(node), need)
+        usage = RequestsAsUsage(self._evictor)
+        over = self._most.resources_over(usage.of(node), usage.most_after(pod))
         if not over or node not in self._nodes:
             return ACCEPTED
         message = f"{would}, and bring it over {self._most.text_of(over)} (maxUtilization)"

@@ -21,6 +21,7 @@ from descheduler.planner.objective_args import ReduceCostArgs
 from descheduler.planner.objectives.cluster_objective import ClusterObjective, Part
 from descheduler.planner.problem.cluster_problem import ClusterProblem
 from descheduler.planner.problem.node_costs import NodeCosts, cost_text, in_policy_units
+from descheduler.planner.utilization.usage import RequestsAsUsage
 
 _CHARGED = ("cpu", "memory")
 """A pod costs the mean of its shares of these, times what its node costs."""
@@ -112,7 +113,7 @@ class ReduceCostObjective(ClusterObjective):
         if node not in self._cost:
             message = f"{would}, which is not one of the nodes that the policy selects"
             return refuse(Reason.OTHER_LANDING, message, node)
-        if self._price(pod, node) > self._price(pod, pod.node_name) - _MILLIONTHS:
+        if self._saved(pod, [node])[0] < _MILLIONTHS:
             return refuse(Reason.OTHER_LANDING, f"{would}, where its requests cost no less", node)
         return ACCEPTED
 
@@ -120,7 +121,7 @@ class ReduceCostObjective(ClusterObjective):
         """Each move, by what it saves."""
         for part in super().parts(cluster, moves):
             (pod,), (move,) = part.pods, part.moves
-            saved = self._price(pod, pod.node_name) - self._price(pod, cluster.nodes[move.target])
+            (saved,) = self._saved(pod, [cluster.nodes[move.target]])
             yield part._replace(gain=in_policy_units(_thousandths(saved)))
 
     def remarks(self, against: Mapping[PodIdentity, str]) -> Sequence[str]:
@@ -131,13 +132,15 @@ class ReduceCostObjective(ClusterObjective):
         """That no node has cheaper room for it."""
         if pod.node_name not in self._cost:
             return f"node {pod.node_name} is not one of the nodes that the policy selects"
-        if all(self._price(pod, node) >= self._price(pod, pod.node_name) for node in self._cost):
+        if (self._saved(pod, list(self._cost)) <= 0).all():
             return f"no node is cheaper than node {pod.node_name} (nodeCost)"
         return "no plan found within the limits has cheaper room for it"
 
-    def _price(self, pod: Pod, node: str) -> float:
-        """In millionths, what the requests of `pod` cost on `node`."""
-        return float(self._rates([node])[0] @ self._evictor.prover().openings().need(pod.spec))
+    def _saved(self, pod: Pod, nodes: Sequence[str]) -> Floats:
+        """float64[n], in millionths: how much less the requests of the replacement cost on each node, at least."""
+        usage = RequestsAsUsage(self._evictor)
+        saved: Floats = self._rates([pod.node_name])[0] @ usage.need(pod) - self._rates(nodes) @ usage.most_after(pod)
+        return saved
 
     def _rates(self, names: Sequence[str]) -> Floats:
         """float64[n, R]: what a unit of each resource costs on each of the nodes, in millionths."""

@@ -42,6 +42,11 @@ class RepairViolationsObjective(ClusterObjective):
         self._stuck: frozenset[PodIdentity] = frozenset()
         self._rooms: dict[PodIdentity, str] = {}
 
+    @property
+    def proves_resized(self) -> bool:
+        """See the base class."""
+        return True
+
     def nothing_to_do(self) -> str:
         """That the strategies select nothing."""
         return "" if self._before.pods else f"no pod is selected by {self._strategies}"
@@ -95,12 +100,10 @@ class RepairViolationsObjective(ClusterObjective):
 
     def objections(self) -> Mapping[PodIdentity, str]:
         """Of pods whose replacement the strategies would select again."""
-        now = self._selections.now()
         selected = "the replacement pod would be selected again"
         return {
-            identity_of(pod): f"{selected} on node {arrival.node_name}: {now.reason(arrival)}"
-            for pod, arrival in self._selections.arrivals
-            if arrival is not None and now.has(arrival)
+            identity_of(pod): f"{selected} on node {arrival.node_name}: {why}"
+            for pod, arrival, why in self._selections.selected_again()
         }
 
     def in_vain(self, pods: Iterable[Pod]) -> Collection[PodIdentity]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import cast
 
@@ -19,6 +19,7 @@ from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Verdict
 from descheduler.plan.bundles import Candidate
 from descheduler.plan.moves import PodIdentity, identity_of
+from descheduler.planner.problem.booked_arrivals import BookedArrivals
 from descheduler.strategies.framework import BalancePlugin, judges_pods_alone
 from descheduler.strategies.proposals import propose
 
@@ -81,9 +82,8 @@ class StrategySelections:
         self.strategies = tuple(strategies)
         self._handle = handle
         self._nodes = nodes
-        self._known: tuple[tuple[tuple[str, str], ...], CandidatesByStrategy] | None = None
-        self.arrivals: Sequence[tuple[Pod, Pod | None]] = ()
-        """What was booked when it was last asked for, with the very replacements that the strategies have seen."""
+        self._known: tuple[BookedArrivals, CandidatesByStrategy] | None = None
+        self._arrivals: Sequence[tuple[Pod, Pod | None]] = ()
         self._verdicts: dict[PodIdentity, Verdict] = {}
 
     @property
@@ -93,12 +93,22 @@ class StrategySelections:
 
     def now(self) -> CandidatesByStrategy:
         """The selection in the cluster with everything that is booked."""
-        arrivals = self._handle.evictor.arrivals()
-        key = tuple((pod.uid, "" if arrival is None else arrival.node_name) for pod, arrival in arrivals)
-        if self._known is None or self._known[0] != key:
-            self.arrivals = arrivals  # once for all strategies: it makes replacements anew each time
-            self._known = key, CandidatesByStrategy({name: self._proposed(name) for name in self.strategies})
+        booked = BookedArrivals(self._handle.evictor)
+        if self._known is None or self._known[0] != booked:
+            self._arrivals = [(pod, self._created(arrival)) for pod, arrival in booked.arrivals]
+            self._known = booked, CandidatesByStrategy({name: self._proposed(name) for name in self.strategies})
         return self._known[1]
+
+    def selected_again(self) -> Iterator[tuple[Pod, Pod, str]]:
+        """Of the pods whose eviction is booked those whose replacement is selected, the replacement, and why it is."""
+        now = self.now()
+        for pod, arrival in self._arrivals:
+            if arrival is not None and now.has(arrival):
+                yield pod, arrival, now.reason(arrival)
+
+    def _created(self, arrival: Pod | None) -> Pod | None:
+        """The replacement with the time of its creation, which strategies that go by age look at."""
+        return None if arrival is None else msgspec.structs.replace(arrival, created_at=self._handle.now)
 
     def without(self, stuck: Container[PodIdentity]) -> CandidatesByStrategy:
         """As `now`, but a strategy that selects pods in `stuck`, which cannot be moved, is run without them.
@@ -121,11 +131,11 @@ class StrategySelections:
 
     def _moved(self) -> StrategyHandle:
         """The handle over a snapshot in which what is booked has happened."""
-        handle, arrivals = self._handle, self.arrivals
-        gone = {id(pod) for pod, _ in arrivals}
-        came = [arrival for _, arrival in arrivals if arrival is not None]
+        handle = self._handle
+        gone = {id(pod) for pod, _ in self._arrivals}
+        came = [arrival for _, arrival in self._arrivals if arrival is not None]
         snapshot = handle.view.snapshot
-        if arrivals:
+        if self._arrivals:
             pods = [*(pod for pod in snapshot.pods if id(pod) not in gone), *came]
             pods.sort(key=lambda pod: (pod.namespace, pod.name))
             snapshot = dataclasses.replace(snapshot, pods=tuple(pods))

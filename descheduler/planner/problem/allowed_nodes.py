@@ -49,12 +49,13 @@ class PodRows(NamedTuple):
     """`rows_of` pods that may be moved, None where the replacement lands nowhere for certain.
 
     For the `unreplaced` ones among these nothing is created. There was no time to ask about the `unasked` ones: their
-    row is open everywhere.
+    row is open everywhere. Replacements of `resized` ones, which may be moved, can request more or less than the pods.
     """
 
     rows_of: Mapping[Pod, OpenRows | None]
     unasked: Sequence[Pod]
     unreplaced: Sequence[Pod]
+    resized: Sequence[Pod]
 
 
 class AllowedNodes:
@@ -87,12 +88,13 @@ class AllowedNodes:
         mates = self._mates(to_ask)
         in_time = takewhile(lambda numbered: self._asking.may_go_on(numbered[0]), enumerate(to_ask))
         rows_of = {pod: self._rows_with(pod, mates.get(pod, ())) for _, pod in in_time}
+        resized = [pod for pod, rows in rows_of.items() if rows is not None and self._openings.is_resized(pod)]
         unasked = to_ask[len(rows_of) :]
         if len(rows_of) < len(in_order):
             everywhere = self._rows_of(OpenNodes(self._everywhere, self._everywhere))
             rows_of.update(dict.fromkeys(in_order[len(rows_of) :], everywhere))
         closed = (pod for pod, rows in rows_of.items() if rows is None)
-        return PodRows(rows_of, unasked, [pod for pod in closed if self._openings.needs_no_node(pod)])
+        return PodRows(rows_of, unasked, [pod for pod in closed if self._openings.needs_no_node(pod)], resized)
 
     def rows_of_pending(self, pod: Pod, others: Sequence[Pod]) -> OpenRows | None:
         """The rows of a pending pod, which may be placed together with `others`; None where no move helps it."""

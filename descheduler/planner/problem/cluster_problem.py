@@ -26,7 +26,7 @@ from descheduler.planner.problem.allowed_nodes import AllowedNodes, AskingOrder,
 from descheduler.planner.problem.anti_affinity_rules import anti_affinity_rules
 from descheduler.planner.problem.disruption_cost import disruption_costs
 from descheduler.planner.problem.move_limits import move_limits
-from descheduler.planner.problem.pod_needs import needs_of
+from descheduler.planner.problem.pod_needs import needs_of, refuse_uncountable
 from descheduler.planner.problem.spread_rules import spread_rules
 
 _NOWHERE = OpenRows(0, 0)
@@ -46,6 +46,7 @@ class ClusterProblem:
     `allocatable` is int64[N, R]. `problem.capacity` is what of it pods may request, without what Reservations hold.
     Of `unasked` pods it is unknown which nodes are open to them: in `problem` all are, which is for bounds alone.
     Pods that `goes_nowhere` has may leave although no node takes a replacement, or because none is created.
+    Replacements of `resized` ones may request more or less than the pods.
     `ever_open` has also the nodes that moves of others may open to pods; None where they open none.
     """
 
@@ -59,6 +60,7 @@ class ClusterProblem:
         unasked: Set[PodIdentity] = frozenset(),
         goes_nowhere: Set[PodIdentity] = frozenset(),
         ever_open: EverOpen | None = None,
+        resized: Set[PodIdentity] = frozenset(),
     ) -> None:
         self.problem = problem
         self.pods = tuple(pods)
@@ -67,13 +69,24 @@ class ClusterProblem:
         self.allocatable = allocatable
         self.unasked = unasked
         self.goes_nowhere = goes_nowhere
+        self.resized = resized
         self._ever_open = ever_open
 
     def with_all_openable(self) -> ClusterProblem:
         """The same where each pod may be moved to every node that moves of others may open to it, for bounds.
 
-        Itself where these open none.
+        Pods whose replacements may be smaller may leave for no node. Itself where that opens none.
         """
+        return self._with_ever_open()._with_resized_nowhere()
+
+    def _with_resized_nowhere(self) -> ClusterProblem:
+        if self.resized <= self.goes_nowhere:
+            return self
+        other = self._of(self.problem)
+        other.goes_nowhere = self.goes_nowhere | self.resized
+        return other
+
+    def _with_ever_open(self) -> ClusterProblem:
         problem, ever = self.problem, self._ever_open
         if ever is None:
             return self
@@ -186,7 +199,8 @@ def cluster_problem(
     is_disposable: pods that may be moved although their replacement lands nowhere; None where every pod needs a node.
 
     Rules are: required anti-affinity and topology spread of pods among their own kind, and what limits and budgets
-    leave; everything else that stands between pods counts as it is now.
+    leave; everything else that stands between pods counts as it is now. Raises StrategyError where pods request more of
+    a resource in all than problems count.
     """
     evictor, prover = handle.evictor, handle.evictor.prover()
     openings = prover.openings()
@@ -198,6 +212,9 @@ def cluster_problem(
     need = needs_of(pods, openings)
     allocatable = openings.capacity[:, columns].T
     held = _held_by_others(openings.taken[:, columns].T, need, assignment)
+    # What no node has fits nowhere, however much it is: problems take no numbers as large as pods may request.
+    counted = np.minimum(need, allocatable.max(axis=0, initial=0) + 1)
+    refuse_uncountable(counted, openings.resources, "requests")
     allowed_nodes = AllowedNodes(openings, columns, asking)
     asked = allowed_nodes.asked(placed, [pod for pod in placed if _may_leave(pod, evictor, handle.view)])
     goes_nowhere = {*asked.unreplaced, *(filter(is_disposable, asked.rows_of) if is_disposable else ())}
@@ -205,8 +222,7 @@ def cluster_problem(
     rows += [allowed_nodes.rows_of_pending(pod, pending) for pod in pending]
     pod_class, ever_class = np.array([row or _NOWHERE for row in rows], dtype=np.int64).reshape(-1, 2).T.copy()
     problem = make_problem(
-        # What no node has fits nowhere, however much it is: problems take no numbers as large as pods may request.
-        np.minimum(need, allocatable.max(axis=0, initial=0) + 1),
+        counted,
         np.maximum(allocatable - held, 0),
         assignment,
         evictable=np.array([row is not None for row in rows], dtype=bool),
@@ -220,10 +236,12 @@ def cluster_problem(
         ],
     )
     names = [node.name for node in nodes]
-    unasked, leaving = (frozenset(map(identity_of, each)) for each in (asked.unasked, goes_nowhere))
+    unasked, leaving, resized = (
+        frozenset(map(identity_of, each)) for each in (asked.unasked, goes_nowhere, asked.resized)
+    )
     ever_open = EverOpen(ever_class, allowed_nodes.ever_allowed)
     return ClusterProblem(
-        with_kept_domains(problem), pods, names, openings.resources, allocatable, unasked, leaving, ever_open
+        with_kept_domains(problem), pods, names, openings.resources, allocatable, unasked, leaving, ever_open, resized
     )
 
 

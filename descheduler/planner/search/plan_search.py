@@ -98,17 +98,19 @@ class PlanSearch:
         self.plans: list[Solution] = []
         self.trials: list[Trial] = []
         booked = self._as_booked()
-        self.all_moves = self._with_places(booked)
+        self.all_moves = self._with_places(booked, has_nowhere=objective.lets_go_nowhere)
         self.cluster = self._refusals.without_refused(self.all_moves)
         self.against.update(dict.fromkeys(self.all_moves.unasked, _UNASKED))
         self.bound, self.least_evictions = (0, 0), 0
         self.stopping: StoppingLimits | None = None
-        if objective.places_nowhere or not booked.goes_nowhere:
+        is_counted = objective.places_nowhere or not booked.goes_nowhere
+        if is_counted and (objective.proves_resized or not booked.resized):
             self._prove(booked)
 
     def _prove(self, booked: ClusterProblem) -> None:
         """Notes what no plan is better than, and which limits keep plans from more."""
-        problem, stated = self._whole(self._with_places(booked.with_all_openable()))
+        has_nowhere = self._objective.lets_go_nowhere or bool(booked.resized)
+        problem, stated = self._whole(self._with_places(booked.with_all_openable(), has_nowhere=has_nowhere))
         figure, cost = self._objective.bound_of(stated.prepare(problem).bound())
         fewest, self.least_evictions = self._fewest(problem, objective=stated)
         self.bound = figure, max(cost, cost_of_cheapest(problem, self.least_evictions))
@@ -265,7 +267,8 @@ class PlanSearch:
         """
         if self._budget.is_over or not (self._objective.is_planned_further and self._objective.figure()):
             return None
-        cluster = self._refusals.without_refused(self._with_places(self._as_booked()))
+        booked = self._with_places(self._as_booked(), has_nowhere=self._objective.lets_go_nowhere)
+        cluster = self._refusals.without_refused(booked)
         share = _AGAIN_SHARE if targets else min(_LATER_SHARE, _SHARE_OF_POD_LEFT * self._objective.figure())
         hint = cluster.assignment_with(targets)
         return self._solve(_Stated(cluster, *self._whole(cluster)), self._budget.share(share), hint, 1), cluster
@@ -309,11 +312,11 @@ class PlanSearch:
             is_disposable=self._is_disposable if objective.lets_go_nowhere else None,
         )
 
-    def _with_places(self, cluster: ClusterProblem) -> ClusterProblem:
+    def _with_places(self, cluster: ClusterProblem, *, has_nowhere: bool) -> ClusterProblem:
         """`cluster` with the places that are no nodes, choices of GPUs or NOWHERE, and without `closed` nodes."""
         if self._objective.tells_gpus_apart:
             cluster = with_gpus(cluster, self._handle.evictor.prover().openings())
-        elif self._objective.lets_go_nowhere:
+        elif has_nowhere:
             cluster = with_nowhere(cluster)
         is_closed = np.array([bool(self.closed.why(name)) for name in cluster.nodes], dtype=bool)
         return cluster.without_moves([(range(len(cluster.pods)), is_closed)] if is_closed.any() else ())

@@ -17,7 +17,9 @@ from descheduler.model.requests import ceil_amount
 from descheduler.optimizer.arrays import Ints
 from descheduler.optimizer.problem import Problem
 from descheduler.planner.objective_args import NODE_METRIC, MeasuredUtilization
+from descheduler.planner.problem.booked_arrivals import BookedArrivals
 from descheduler.planner.problem.cluster_problem import ClusterProblem
+from descheduler.planner.problem.pod_needs import refuse_uncountable
 from descheduler.planner.utilization.node_utilization import NodeUtilization
 from descheduler.planner.utilization.targets import NO_CEILING, UsageTargets
 from descheduler.strategies.low_node_load.args import LowNodeLoadArgs
@@ -97,7 +99,7 @@ class MeasuredUsage:
         self.resources = resources
         self._measured = measured
         self._usage_of_pod = usage_of_pod
-        self._moved: tuple[tuple[str, ...], dict[str, Ints]] = ((), {})
+        self._moved: tuple[BookedArrivals, dict[str, Ints]] | None = None
 
     def of(self, node: str) -> NodeUtilization | None:
         """The usage of a node; None of one that was not measured."""
@@ -112,6 +114,10 @@ class MeasuredUsage:
         usage = self._usage_of_pod(pod)
         return np.zeros(len(self.resources), np.int64) if usage is None else _amounts(self.resources, usage)
 
+    def most_after(self, pod: Pod) -> Ints:
+        """As much as the pod."""
+        return self.need(pod)
+
     def problem_over(self, cluster: ClusterProblem) -> Problem:
         """The measured resources as further columns beside those that are requested.
 
@@ -120,6 +126,7 @@ class MeasuredUsage:
         """
         problem = cluster.problem
         need, allocatable, held = self._need_of(cluster), self._allocatable(cluster), self._held(cluster)
+        refuse_uncountable(need, self.resources, "measured usage")
         was_measured = np.array([self._usage_of_pod(pod) is not None for pod in cluster.pods], dtype=bool)
         known = np.array([node in self._measured for node in cluster.nodes], dtype=bool)
         used = np.zeros_like(allocatable)
@@ -158,10 +165,9 @@ class MeasuredUsage:
 
     def _change_by_node(self) -> dict[str, Ints]:
         """Node → what the moves that are booked have changed of its usage."""
-        arrivals = self._evictor.arrivals()
-        key = tuple(pod.uid for pod, _ in arrivals)
-        if key != self._moved[0]:
-            self._moved = key, self._change(arrivals)
+        booked = BookedArrivals(self._evictor)
+        if self._moved is None or self._moved[0] != booked:
+            self._moved = booked, self._change(booked.arrivals)
         return self._moved[1]
 
     def _change(self, arrivals: Iterable[tuple[Pod, Pod | None]]) -> dict[str, Ints]:

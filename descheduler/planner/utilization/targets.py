@@ -63,9 +63,10 @@ class UsageTargets:
 
     def resources_over(self, usage: NodeUtilization, need: Ints | None = None) -> tuple[str, ...]:
         """The resources of which a node is over its target; with `need` (int64[R]) on top, those that this takes."""
-        over = usage.taken > self.ceilings(usage.resources, usage.allocatable)
+        has_target = np.isin(usage.resources, list(self.percent))
+        over = has_target & (usage.taken > self.ceilings(usage.resources, usage.allocatable))
         if need is not None:
-            over = (usage.taken + need > self.ceilings(usage.resources, usage.allocatable)) & (need > 0)
+            over = has_target & (usage.taken + need > self.ceilings(usage.resources, usage.allocatable)) & (need > 0)
         return tuple(usage.resources[column] for column in np.flatnonzero(over).tolist())
 
     def text_of(self, resources: Sequence[str]) -> str:

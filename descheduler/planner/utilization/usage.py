@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
+import numpy as np
+
 from descheduler.eviction.plugin_evictor import PluginEvictor
 from descheduler.model.pod import Pod
 from descheduler.optimizer.arrays import Ints
@@ -31,7 +33,11 @@ class UsageMeasure(Protocol):
         ...
 
     def need(self, pod: Pod) -> Ints:
-        """int64[R]: what the pod, or its replacement, takes of `resources`."""
+        """int64[R]: what the pod takes of `resources`."""
+        ...
+
+    def most_after(self, pod: Pod) -> Ints:
+        """int64[R]: what the replacement of the pod takes of `resources` at most."""
         ...
 
     def problem_over(self, cluster: ClusterProblem) -> Problem:
@@ -65,6 +71,11 @@ class RequestsAsUsage:
     def need(self, pod: Pod) -> Ints:
         """What it requests."""
         return self._evictor.prover().openings().need(pod.spec)
+
+    def most_after(self, pod: Pod) -> Ints:
+        """What its replacement requests: what the template of the owner says, or what admission makes of that."""
+        most: Ints = np.max(self._evictor.prover().openings().needs_of_replacement(pod), axis=0)
+        return most
 
     def problem_over(self, cluster: ClusterProblem) -> Problem:
         """Requests are its needs as it is."""

@@ -65,9 +65,7 @@ def at_most(*pods: int, domain: Sequence[int] = (0, 1, 2, 0), num_pods: int = 6)
         pytest.param(swap([spread(0, 1, 2, 4)]), (0, 2), id="zones are more even than before"),
         pytest.param(swap([spread(0, 2, 4)]), (0, 2), id="zones are uneven before"),
         pytest.param(swap([spread(0, 3, 5, there=False)]), (0, 2), id="no zone counts"),
-        pytest.param(
-            swap([spread(0, 3, 5, domain=(0, 1, 1, -1))]), (1, 0), id="pods without a zone do not count"
-        ),
+        pytest.param(swap([spread(0, 3, 5, domain=(0, 1, 1, -1))]), (1, 0), id="pods without a zone do not count"),
     ],
 )
 def test_rules_between_large_pods_count(problem: Problem, bound: Value) -> None:

@@ -13,7 +13,7 @@ from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.node import ZONE_LABEL, Node
 from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted
-from descheduler.model.verdict import Reason, Verdict, refuse
+from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.optimizer.arrays import PENDING
 from descheduler.optimizer.objectives.consolidate_nodes import ConsolidateNodes
 from descheduler.optimizer.order.waves import Reassignment
@@ -183,10 +183,14 @@ class DrainNodesObjective(ConsolidateNodesObjective):
         return BlockedNode(node, f"pod {pod.key} cannot be evicted{how}: {message}", pod, verdict)
 
     def _arrived_on(self, node: str) -> str:
-        """A pod whose replacement is scheduled onto the node, which keeps it in use."""
+        """A pod without a node, or whose replacement has none, that is scheduled onto the node and keeps it in use."""
         for pod, arrival in self._evictor.arrivals():
             if arrival is not None and arrival.node_name == node:
                 return f"this run evicts pod {pod.key}, whose replacement pod would be scheduled onto it"
+        for pod, target in self._evictor.prover().pending_nodes():
+            if target == node:
+                hint = "" if self._nodes[node].unschedulable else "; cordon the node, or set cordon: true"
+                return f"pending pod {pod.key} would be scheduled onto it{hint}"
         return ""
 
     def _shut_in(self, node: str) -> tuple[Pod, Verdict] | None:
@@ -206,7 +210,7 @@ class DrainNodesObjective(ConsolidateNodesObjective):
     def _refused(self, node: str, ask: AskTogether) -> BlockedNode | None:
         """The pod of the node that has to stay if all are asked for together, and whether it is for the others."""
         pods = self._leaving(node)
-        pod, verdict, is_proven = ask(pods)
+        pod, verdict, is_proven = ask(pods) if pods else (None, ACCEPTED, True)
         if verdict.is_accepted:
             return None
         blocked = pods[0] if pod is None else pod

@@ -69,7 +69,7 @@ class DeferredResizesObjective(BalanceUtilizationObjective):
 
     def harm(self, pod: Pod, node: str) -> Verdict:
         """That the replacement takes the room."""
-        if node not in self._names or not self._targets.resources_over(self._known(node), self._usage.need(pod)):
+        if node not in self._names or not self._targets.resources_over(self._known(node), self._usage.most_after(pod)):
             return ACCEPTED
         message = f"the replacement pod would be scheduled onto {node}, which has no room for a deferred resize then"
         return refuse(Reason.OTHER_LANDING, message, node)
