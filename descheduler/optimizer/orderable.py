@@ -29,22 +29,21 @@ class OrderableSearch:
     problem: Problem
     on_the_way: Callable[[Problem], Problem]
     search: Callable[[Problem, Limits, Ints | None], Ints]
-    search_in_order: Callable[[Ints, Limits], Ints | None]
+    search_in_order: Callable[[Ints], Ints | None]
     value: Callable[[Ints], Value]
 
     def best(self, assignment: Ints, limits: Limits) -> Ordered:
         """The best plan found, beginning with that of the moves to `assignment` that can be made.
 
-        Where some are blocked, two more are searched within `limits` each, or one of a small problem within both.
+        Where some are blocked, two more are searched within `limits` each, and a third one of a small problem.
         """
         way = self.on_the_way(self.problem)
         ordered = order_moves(way, assignment)
         if not ordered.blocked:
             return ordered
-        in_order = self.search_in_order(ordered.assignment, limits.scaled(2))
-        if in_order is not None:
-            return min(ordered, order_moves(way, in_order), key=self._value)
-        return min(ordered, *self._careful(ordered, limits), key=self._value)
+        best = min(ordered, *self._careful(ordered, limits), key=self._value)
+        in_order = self.search_in_order(best.assignment)
+        return best if in_order is None else min(best, order_moves(way, in_order), key=self._value)
 
     def _value(self, ordered: Ordered) -> Value:
         return self.value(ordered.assignment)

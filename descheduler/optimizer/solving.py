@@ -21,7 +21,10 @@ from descheduler.optimizer.search import Incumbent, Search, SearchTask, Ties
 from descheduler.optimizer.workers import search_in_processes
 
 _SHARE_BEFORE_ORDER = 0.85
-"""Of the limits; the rest is for two searches more where not all moves of the first can be put in order."""
+"""Of the limits; the rest is for two searches more where not all moves of the first can be put in order, or half of it
+where a third one follows."""
+_SHARE_IN_ORDER = 0.3
+"""Of the limits, for that third one of a small problem, as far as so much is left."""
 _MOST_IN_ORDER = 20_000
 """Pairs of pods times nodes up to which a problem is small: a model of it has the order in it."""
 _CALLS_IN_ORDER = ((0.4, False, False), (0.3, True, False), (0.3, True, True))
@@ -107,7 +110,7 @@ def solve(
     run = _Run(problem, objective, prepared, limits, seed, num_workers, ties, is_cancelled, on_progress)
     found = run.search(problem, limits.scaled(_SHARE_BEFORE_ORDER), hint)
     orderable = OrderableSearch(problem, prepared.on_the_way, run.search, run.search_in_order, prepared.value)
-    ordered = orderable.best(found, limits.scaled((1.0 - _SHARE_BEFORE_ORDER) / 2))
+    ordered = orderable.best(found, limits.scaled((1.0 - _SHARE_BEFORE_ORDER) / (4 if run.is_small else 2)))
     faults = replay(prepared.on_the_way(problem), ordered.waves, ordered.assignment)
     if faults:
         raise ReplayError("; ".join(faults[:5]))
@@ -153,17 +156,22 @@ class _Run:
         self._endings.add(ending)
         return found.assignment
 
-    def search_in_order(self, reached: Ints, limits: Limits) -> Ints | None:
+    @property
+    def is_small(self) -> bool:
+        """Whether a model of the problem has the order of moves in it."""
+        return int(self._problem.evictable.sum()) ** 2 * self._problem.num_nodes <= _MOST_IN_ORDER
+
+    def search_in_order(self, reached: Ints) -> Ints | None:
         """The best assignment of a small problem to which some order of moves leads; None where it is not small.
 
         One leads to `reached`, with which the search begins. Where it ends before its limits, nothing is better.
         """
-        problem, pods = self._problem, np.flatnonzero(self._problem.evictable)
-        if len(pods) ** 2 * problem.num_nodes > _MOST_IN_ORDER:
+        if not self.is_small:
             return None
+        problem, limits = self._problem, self.budget.share(_SHARE_IN_ORDER)
         placement = Arrangement(self.prepared.on_the_way(problem))
         placement.reset(reached)
-        whole = Neighbourhood(np.arange(problem.num_nodes), pods)
+        whole = Neighbourhood(np.arange(problem.num_nodes), np.flatnonzero(problem.evictable))
         for share, relaxes, for_cost in _CALLS_IN_ORDER:
             part = limits.scaled(share)
             solved = solve_neighbourhood(

@@ -60,10 +60,13 @@ def world_of(case: str, seed: int) -> TinyWorld:
     return make_tiny_world(seed, OBJECTIVES[case].traits)
 
 
-def planned(case: str, world: TinyWorld, *, chooses: bool = True) -> Planned:
-    """What the command line plans for the case, with nodes that the plan `chooses`, or the scheduler."""
+def planned(case: str, world: TinyWorld, *, chooses: bool = True, work: float = 1) -> Planned:
+    """What the command line plans for the case, with nodes that the plan `chooses`, or the scheduler.
+
+    `work` is the limit of the search.
+    """
     objective = OBJECTIVES[case]
-    policy = choosing_policy({objective.key: objective.args}, chooses=chooses, **objective.planner)
+    policy = choosing_policy({objective.key: objective.args}, chooses=chooses, workLimit=work, **objective.planner)
     (profile,) = policy["profiles"]
     profile["pluginConfig"] += [{"name": name, "args": args} for name, args in objective.strategies.items()]
     with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()) as out:
@@ -162,11 +165,11 @@ def why_worse(case: str, plan: Planned) -> str:
     return f"the search ended by {ended_by}" if ended_by else DEFICIT
 
 
-def _compare(case: str, seeds: range, *, chooses: bool) -> int:
+def _compare(case: str, seeds: range, *, chooses: bool, work: float) -> int:
     """Prints how many plans are equal to the best, and why others are not; the number of those that have a fault."""
     counts, num_faults = Counter[str](), 0
     for seed in seeds:
-        plan = planned(case, world_of(case, seed), chooses=chooses)
+        plan = planned(case, world_of(case, seed), chooses=chooses, work=work)
         optimum = best(case, plan.world)
         if fault := fault_of(case, plan):
             num_faults += 1
@@ -185,11 +188,13 @@ def _main() -> int:
     parser.add_argument("--objective", choices=sorted(OBJECTIVES))
     parser.add_argument("--worlds", type=int, default=200, help="how many (default: 200)")
     parser.add_argument("--first", type=int, default=0, help="the seed of the first (default: 0)")
+    parser.add_argument("--work", type=float, default=1, help="workLimit of each plan (default: 1)")
     parser.add_argument("--scheduler-chooses", action="store_true", help="the nodes of replacements, not the plan")
     options = parser.parse_args()
     cases = [options.objective] if options.objective else sorted(OBJECTIVES)
     seeds = range(options.first, options.first + options.worlds)
-    return 1 if sum(_compare(case, seeds, chooses=not options.scheduler_chooses) for case in cases) else 0
+    faults = [_compare(case, seeds, chooses=not options.scheduler_chooses, work=options.work) for case in cases]
+    return 1 if sum(faults) else 0
 
 
 if __name__ == "__main__":
