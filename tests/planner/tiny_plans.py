@@ -60,7 +60,7 @@ def world_of(case: str, seed: int) -> TinyWorld:
     return make_tiny_world(seed, OBJECTIVES[case].traits)
 
 
-def planned(case: str, world: TinyWorld, *, chooses: bool = True, work: float = 1) -> Planned:
+def planned(case: str, world: TinyWorld, *, chooses: bool = True, work: int = 1) -> Planned:
     """What the command line plans for the case, with nodes that the plan `chooses`, or the scheduler.
 
     `work` is the limit of the search.
@@ -165,7 +165,7 @@ def why_worse(case: str, plan: Planned) -> str:
     return f"the search ended by {ended_by}" if ended_by else DEFICIT
 
 
-def _compare(case: str, seeds: range, *, chooses: bool, work: float) -> int:
+def _compare(case: str, seeds: range, *, chooses: bool, work: int) -> int:
     """Prints how many plans are equal to the best, and why others are not; the number of those that have a fault."""
     counts, num_faults = Counter[str](), 0
     for seed in seeds:
@@ -188,7 +188,7 @@ def _main() -> int:
     parser.add_argument("--objective", choices=sorted(OBJECTIVES))
     parser.add_argument("--worlds", type=int, default=200, help="how many (default: 200)")
     parser.add_argument("--first", type=int, default=0, help="the seed of the first (default: 0)")
-    parser.add_argument("--work", type=float, default=1, help="workLimit of each plan (default: 1)")
+    parser.add_argument("--work", type=int, default=1, help="workLimit of each plan (default: 1)")
     parser.add_argument("--scheduler-chooses", action="store_true", help="the nodes of replacements, not the plan")
     options = parser.parse_args()
     cases = [options.objective] if options.objective else sorted(OBJECTIVES)
