@@ -151,6 +151,31 @@ def test_spread_pods_have_a_node_while_the_zones_are_even_enough() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("constraints", "num_left"),
+    [
+        pytest.param(spread(minDomains=2), 0, id="as many domains as it needs"),
+        pytest.param(spread(minDomains=3, maxSkew=MANY), MANY, id="too few domains"),
+        pytest.param([*spread(), *spread(topologyKey=HOSTNAME)], MANY, id="two constraints"),
+    ],
+)
+def test_proof_of_spread_is_for_one_constraint_with_enough_domains(constraints: list[Any], num_left: int) -> None:
+    zones = [make_node(zone, cpu="12", labels={ZONE: zone}) for zone in ("east", "west")]
+    pods = leaving(MANY, cpu="1", labels={"app": "x"}, spread=constraints)
+
+    assert len(unproven(zones, pods)) == num_left
+
+
+@pytest.mark.parametrize(("number", "is_proven"), [(MANY, True), (MANY + 1, False)])
+def test_spread_pods_that_all_come_to_two_of_three_zones_close_both_in_the_end(number: int, is_proven: bool) -> None:
+    """Each of both takes six pods more than the third zone, which takes none; they have room for more."""
+    zones = [make_node(zone, cpu="64", labels={ZONE: zone}) for zone in ("east", "west")]
+    full = make_node("north", cpu="0", labels={ZONE: "north"})
+    pods = leaving(number, cpu="1", labels={"app": "x"}, spread=spread(maxSkew=6))
+
+    assert (unproven([*zones, full], pods) == []) is is_proven
+
+
 def test_few_pods_are_looked_at_in_every_order() -> None:
     """By what they request the small one could take the node of the large one, and emptier nodes score better."""
     nodes = [make_node("large", cpu="4"), make_node("small", cpu="2")]

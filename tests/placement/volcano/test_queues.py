@@ -117,6 +117,20 @@ def given_up(name: str, spec: Object, *, held: int, asks: str = "1") -> list[str
         pytest.param("proportion", {}, 5, 0, id="nothing where it holds that"),
         pytest.param("capacity", {"deserved": {"cpu": "5"}}, 7, 2, id="down to what it states"),
         pytest.param("capacity", {"deserved": {"cpu": "7"}}, 7, 0, id="nothing where it holds what it states"),
+        pytest.param(
+            "capacity",
+            {"deserved": {"cpu": "7", "memory": "99Gi", "pods": "9"}},
+            7,
+            0,
+            id="nothing where it states all that it holds",
+        ),
+        pytest.param(
+            "capacity",
+            {"deserved": {"cpu": "7", "example.com/gpu": "1"}},
+            7,
+            7,
+            id="all where it states what it does not hold",
+        ),
         pytest.param("capacity", {"guarantee": {"resource": {"cpu": "6"}}}, 7, 1, id="down to its guarantee"),
     ],
 )
