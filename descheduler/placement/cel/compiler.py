@@ -237,8 +237,8 @@ def _applied(name: str, overloads: Sequence[Overload], arguments: Sequence[Compi
     if result is None:
         kinds = ", ".join(str(argument.type) for argument in arguments)
         raise InvalidExpression(f"no overload of {name} for ({kinds}) at position {at + 1}")
-    is_known = len(fitting) == 1 and not any(arg.type.is_dynamic or arg.type == NULL for arg in arguments)
-    run = fitting[0].run if is_known or fitting[0].checks_types else dispatch(name, tuple(fitting))
+    is_open = any(argument.type.is_dynamic or argument.type == NULL for argument in arguments)
+    run = dispatch(name, tuple(fitting)) if is_open and not fitting[0].checks_types else fitting[0].run
     return Compiled(result, _called(run, [argument.run for argument in arguments]))
 
 

@@ -269,6 +269,37 @@ def test_boolean_without_quotes_is_read_and_quoted_text_stays_text(minor: int, v
     ]
 
 
+@pytest.mark.parametrize(
+    ("plugin", "key", "value", "read"),
+    [
+        pytest.param("overcommit", "overcommit-factor", 1.5, 1.5, id="a number"),
+        pytest.param("overcommit", "overcommit-factor", 2, 2.0, id="an integer for a number"),
+        pytest.param("overcommit", "overcommit-factor", "2", None, id="text for a number"),
+        pytest.param("overcommit", "overcommit-factor", True, None, id="a boolean for a number"),
+        pytest.param("binpack", "binpack.weight", 2.0, None, id="a number for an integer"),
+        pytest.param("binpack", "binpack.resources", 2, None, id="an integer for text"),
+        pytest.param("predicates", "predicate.CacheEnable", 1, None, id="an integer for a boolean"),
+    ],
+)
+def test_argument_of_another_type_is_told_and_not_read(
+    plugin: str, key: str, value: object, read: ArgumentValue | None
+) -> None:
+    tiers = [{"plugins": [{"name": plugin, "arguments": {key: value}}]}]
+
+    found = load(json.dumps({"actions": "allocate", "tiers": tiers}))
+
+    (option,) = found.plugins
+    assert option.arguments == Arguments({} if read is None else {key: read})
+    assert type(option.arguments.values.get(key)) is type(read)
+    assert [each.message.endswith("the default holds") for each in found.warnings] == [True] * (read is None)
+
+
+def test_plugin_that_is_none_of_volcano_leaves_no_doubt() -> None:
+    found = load("actions: allocate\ntiers:\n- plugins:\n  - name: gnag\n  - name: usage\n  - name: gang\n")
+
+    assert found.unmodelled == ("usage",)
+
+
 def test_quoted_booleans_are_read_since_the_release_after_the_measured_one() -> None:
     assert [VolcanoVersion(1, minor).reads_quoted_bools for minor in (9, 10, 11)] == [False, False, True]
 

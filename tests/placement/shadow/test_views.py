@@ -141,3 +141,17 @@ def test_pods_that_are_not_seen_are_missing_in_the_view_alone() -> None:
         assert cluster.table.requested[CPU_ROW].tolist() == [2000, 0]
         assert cluster.follow(Heard).pods == [("own", 0)]
     assert cluster.digest() == before
+
+
+def test_view_of_a_cycle_within_its_own_view_changes_nothing() -> None:
+    cluster = two_nodes()
+    cycle = cycle_that_sees(cluster, GUESTS[1])
+    cycle.unseen = (SeenPod(cluster.snapshot.pods[0], 0),)
+
+    with cycle.view():
+        for _ in range(2):
+            with cycle.view():
+                assert cluster.table.requested[CPU_ROW].tolist() == [0, 1000]
+        assert cluster.table.requested[CPU_ROW].tolist() == [0, 1000]
+
+    assert cluster.table.requested[CPU_ROW].tolist() == [2000, 0]

@@ -74,14 +74,14 @@ def test_other_pod_that_is_evicted_before_does_not_stand_in() -> None:
 
 
 @pytest.mark.parametrize(
-    ("node", "operator", "is_created"),
+    ("node", "field", "is_created"),
     [("a", "metadata.name", False), ("b", "metadata.name", True), ("a", "metadata.uid", True), ("", "", True)],
 )
-def test_pending_pod_stands_in_on_the_node_that_its_affinity_names(node: str, operator: str, is_created: bool) -> None:
-    term = {"matchFields": [{"key": operator, "operator": "In", "values": [node]}]}
+def test_pending_pod_stands_in_on_the_node_that_its_affinity_names(node: str, field: str, is_created: bool) -> None:
+    term = {"matchFields": [{"key": field, "operator": "In", "values": [node]}]}
     required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [term]}}
-    affinity = {"affinity": {"nodeAffinity": required}} if node else {}
-    pending = pod_object("other", owners=["DaemonSet/agent"], node="", phase="Pending", **affinity)
+    affinity = {"nodeAffinity": required} if node else None
+    pending = pod_object("other", owners=["DaemonSet/agent"], node="", phase="Pending", affinity=affinity)
 
     assert answer(VICTIM, pending, daemon_set()).is_created is is_created
 
