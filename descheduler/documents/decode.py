@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import timedelta
 from functools import cache
-from math import copysign
 from typing import Any, Final, Literal, NoReturn, TypeVar
 
 import msgspec
@@ -203,7 +202,7 @@ class Decoder(msgspec.Struct):
         value = node.value
         if isinstance(value, float) and value.is_integer() and self.document.form != "json":
             # YAML is made JSON on the way, and -0 there is no unsigned number.
-            value = int(value) if value or info.ge != 0 or copysign(1, value) > 0 else value
+            value = value if info.ge == 0 and str(value) == "-0.0" else int(value)
         if isinstance(value, bool) or not isinstance(value, int):
             self._mismatch(node, path, "a whole number")
         least = -(2**63) if info.ge is None else info.ge

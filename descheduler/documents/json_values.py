@@ -208,7 +208,7 @@ def members(text: bytes) -> dict[str, bytes]:
         colon = value_end(text, position) or position
         start = after_blanks(text, colon + 1)
         end = value_end(text, start) or start
-        if end <= start or text[end : end + 1] not in (b",", b"}"):
+        if text[end : end + 1] not in (b",", b"}"):
             raise JsonFaultError("expected ',' or '}'", min(end, len(text) - 1))
         found[_decode_text(text[position:colon])] = text[start:end].rstrip()
         position = end if text[end : end + 1] == b"}" else after_blanks(text, end + 1)

@@ -7,6 +7,7 @@ import pytest
 from descheduler.model.groups.workloads import Workload
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import Reason
+from descheduler.plan.bundles import Bundle
 from descheduler.plan.moves import Move
 from tests.builders import make_node, make_pod, make_snapshot
 from tests.eviction.placement_verification.test_in_any_order import by_jobs
@@ -99,6 +100,18 @@ def test_what_a_plugin_may_not_select_any_more_is_not_put_ahead() -> None:
 
     assert not run.evictor.put_ahead(lambda bundle: False)
     assert (moved(run), refused(run)) == (["small"], [("large", Reason.NO_LANDING)])
+
+
+def test_only_what_was_refused_for_want_of_room_is_asked_about() -> None:
+    run, asked_about = run_of(3, 3, limit=1), list[str]()
+    assert ask(run, SMALL, LARGE) == [None, Reason.LIMIT_REACHED]
+
+    def note(bundle: Bundle) -> bool:
+        asked_about.extend(pod.name for pod in bundle.pods)
+        return True
+
+    assert not run.evictor.put_ahead(note)
+    assert (asked_about, moved(run)) == ([], ["small"])
 
 
 def test_each_refusal_is_asked_about_once() -> None:

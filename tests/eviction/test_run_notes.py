@@ -43,6 +43,13 @@ def test_a_limit_that_leaves_a_shard_nothing_is_named(most: int, left: int) -> N
     assert all(note.startswith("maxNoOfPodsToEvictTotal (1) leaves shard ") for note in without)
 
 
+def test_only_limits_of_the_whole_run_are_divided_among_shards() -> None:
+    policy = load_policy(pod_life_time_policy(maxNoOfPodsToEvictPerNode=1), REGISTRY)
+    snapshots = [make_snapshot([make_node("a"), make_node("b")], shard=Shard(index, 2)) for index in (0, 1)]
+
+    assert [len(shard_notes(policy, snapshot)) for snapshot in snapshots] == [1, 1]
+
+
 def test_what_percentages_come_to_is_said() -> None:
     """Ten pods on node a and five on node b, in one namespace."""
     pods = [make_pod(f"p{number}", node="a" if number < 10 else "b") for number in range(15)]

@@ -38,6 +38,14 @@ def test_nearest_misses_have_the_fewest_obstacles_and_the_smallest_deficit_first
     )
 
 
+def test_node_that_the_pod_is_on_is_told_among_those_that_exclude_it() -> None:
+    nodes = [node_object("a", unschedulable=True), node_object("b", taints=["x:NoSchedule"])]
+
+    placement = placement_of("old", *nodes, pod_object("old", node="a"))
+
+    assert {miss.node: miss.is_source for miss in placement.misses} == {"a": True, "b": False}
+
+
 def test_of_each_kind_of_obstacle_only_the_first_few_misses_are_kept() -> None:
     nodes = [node_object(f"n{index:02}", taints=["x:NoSchedule"]) for index in range(20)]
 

@@ -177,14 +177,25 @@ def test_job_without_pods_says_why_it_is_not_admitted() -> None:
     assert "60 CPU of 10" in found.message
 
 
-def test_job_that_is_admitted_says_why_its_pods_are_not_tried() -> None:
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        pytest.param({}, "queue closed", id="a pod that asks for room"),
+        pytest.param({"schedulingGates": [{"name": "wait"}]}, "", id="one that waits for a gate"),
+        pytest.param({"containers": [{"name": "main"}]}, "", id="one that asks for nothing"),
+    ],
+)
+def test_job_that_is_admitted_says_why_its_pods_are_not_tried(spec: Object, said: str) -> None:
     full = group("full", queue="closed", least=1, phase="Inqueue")
     closed = {**queue("closed", capability={"cpu": "1"}), "status": {"state": "Open"}}
+    (waiting,) = pods("full", 1, role="more")
+    waiting["spec"] |= spec
 
-    found = job("batch/full", [node("a"), closed, full, *pods("full", 1, on="a"), *pods("full", 1, role="more")])
+    found = job("batch/full", [node("a"), closed, full, *pods("full", 1, on="a"), waiting])
 
     assert (found.num_pending, found.is_admitted) == (1, True)
-    assert "queue closed" in found.message
+    assert said in found.message
+    assert bool(found.message) is bool(said)
 
 
 def test_pods_of_a_job_are_tried_together_with_the_others_that_wait() -> None:
