@@ -13,7 +13,6 @@ from descheduler.cluster.kinds import KINDS
 from descheduler.cluster.live import dump_live
 from descheduler.cycle.options import ConnectionOptions
 from descheduler.cycle.request import dumped_annotations
-from descheduler.kube.client import connect
 from descheduler.kube.discovery import discover_version
 from descheduler.kube.lists.listing import doing_of
 from descheduler.output_file import written_file
@@ -28,11 +27,10 @@ def dump_cluster(connection: ConnectionOptions, path: Path | None, watch: Watch,
     Raises RunStopped when the time of `watch` is over first, ExchangeError when the cluster cannot be reached,
     SnapshotError when it cannot be read whole, OSError when the file cannot be written or is a terminal.
     """
-    options = (connection.kubeconfig, connection.context, connection.as_user, connection.request_timeout_seconds)
     with written_file(path, mode=_OWNER_ALONE) as out:
         if out.isatty():
             raise OSError(errno.EINVAL, "it is a terminal and a dump is compressed; redirect it, or name a file")
-        connected = watch.call("loading the kubeconfig and its credentials", partial(connect, *options))
+        connected = watch.call("loading the kubeconfig and its credentials", connection.connect)
         with closing(connected) as client:
             reader = client.watched(lambda path: watch.tell(doing_of(path)))
             kinds = tuple(KINDS.values())

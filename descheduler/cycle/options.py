@@ -16,9 +16,13 @@ from descheduler.plan.moves import Move
 from descheduler.plan.search_watch import UNWATCHED, SearchWatch
 
 if TYPE_CHECKING:
+    from descheduler.kube.client import KubeClient
+    from descheduler.kube.retry import RetryPolicy
     from descheduler.migration.lease_settings import LeaseOptions
     from descheduler.plan.outcome import Outcome
+    from descheduler.policy.types import Policy
     from descheduler.report.plan.file import PlanFile
+    from descheduler.supervision import Watch
 
 EVICTIONS_IN_BACKGROUND = "EvictionsInBackground"
 """The feature gate under which another controller may carry an eviction out."""
@@ -33,6 +37,24 @@ class ConnectionOptions(msgspec.Struct, frozen=True):
     context: str | None = None
     as_user: str | None = None
     request_timeout_seconds: float = 30.0
+
+    def kubeconfig_with(self, policy: Policy | None) -> str | None:
+        """The kubeconfig that is named, that of `policy` otherwise; None where neither names one."""
+        return self.kubeconfig or (None if policy is None else policy.kubeconfig) or None
+
+    def connect(self, policy: Policy | None = None, retry: RetryPolicy | None = None) -> KubeClient:
+        """A client of the cluster, for the caller to close. Raises as `descheduler.kube.client.connect`."""
+        from descheduler.kube.client import connect  # dry runs on a dump must not pay for it
+
+        kubeconfig = self.kubeconfig_with(policy)
+        return connect(kubeconfig, self.context, self.as_user, self.request_timeout_seconds, retry=retry)
+
+    def connect_in_time(self, policy: Policy, watch: Watch) -> KubeClient:
+        """The same, for calls that end with the time of `watch`. Raises RunStopped when it is over before."""
+        from descheduler.kube.retry import RetryPolicy
+
+        retry = RetryPolicy(sleep=watch.sleep)
+        return watch.call("loading the kubeconfig and its credentials", lambda: self.connect(policy, retry))
 
 
 class PlanToApply(msgspec.Struct, frozen=True):

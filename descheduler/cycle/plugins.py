@@ -87,7 +87,7 @@ _SPECS: tuple[PluginSpec[Any], ...] = (
         name="RemoveFailedPods",
         args_type=remove_failed_pods.RemoveFailedPodsArgs,
         factory=remove_failed_pods.RemoveFailedPods,
-        validate=remove_failed_pods.validate_args,
+        validate=remove_failed_pods.RemoveFailedPodsArgs.filter_problems,
         defaults=remove_failed_pods.default_args,
     ),
     _deschedule_plugin(
@@ -107,7 +107,7 @@ _SPECS: tuple[PluginSpec[Any], ...] = (
         name="RemovePodsViolatingInterPodAntiAffinity",
         args_type=remove_pods_violating_inter_pod_anti_affinity.RemovePodsViolatingInterPodAntiAffinityArgs,
         factory=remove_pods_violating_inter_pod_anti_affinity.RemovePodsViolatingInterPodAntiAffinity,
-        validate=remove_pods_violating_inter_pod_anti_affinity.validate_args,
+        validate=remove_pods_violating_inter_pod_anti_affinity.RemovePodsViolatingInterPodAntiAffinityArgs.filter_problems,
     ),
     _deschedule_plugin(
         name="RemovePodsViolatingNodeAffinity",

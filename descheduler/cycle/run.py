@@ -63,19 +63,7 @@ def run_on_cluster(
     first eviction, LeaseHeld before anything is read when another run is under way, ExchangeError when the cluster
     cannot be reached or offers no evictions, SnapshotError when it cannot be read whole, PolicyError as `decide` does.
     """
-    # Dry runs on a dump must not pay for the edge to the API server, which is imported by the runs that talk to one.
-    from descheduler.kube.client import connect
-    from descheduler.kube.retry import RetryPolicy
-
-    connect_now = partial(
-        connect,
-        connection.kubeconfig or policy.kubeconfig or None,
-        connection.context,
-        connection.as_user,
-        connection.request_timeout_seconds,
-        retry=RetryPolicy(sleep=watch.sleep),
-    )
-    with closing(watch.call("loading the kubeconfig and its credentials", connect_now)) as client:
+    with closing(connection.connect_in_time(policy, watch)) as client:
         found_cluster(client.context, client.host)
         return run_with(client, policy, options, watch, now=now, registry=registry, observer=observer)
 

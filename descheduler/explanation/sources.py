@@ -65,12 +65,9 @@ def read_live(
 
     Kinds that say where pods land are read as far as they may be. Raises ExchangeError and SnapshotError as a run does.
     """
-    from descheduler.kube.client import connect
     from descheduler.kube.discovery import discover
 
-    client = connect(
-        _kubeconfig(connection, policy), connection.context, connection.as_user, connection.request_timeout_seconds
-    )
+    client = connection.connect(policy)
     request = snapshot_request(policy, Landings.EXPLAINED, skip_broken=skip_broken)
     with closing(client):
         version = discover(client).git_version
@@ -98,7 +95,7 @@ def context_namespace(connection: ConnectionOptions, policy: Policy | None) -> s
     from descheduler.transport.errors import SettingsError
 
     try:
-        return default_namespace(_kubeconfig(connection, policy), connection.context)
+        return default_namespace(connection.kubeconfig_with(policy), connection.context)
     except SettingsError:
         return ""
 
@@ -112,7 +109,3 @@ def known_contexts(kubeconfig: str | None) -> list[str]:
         return contexts_of(kubeconfig)
     except SettingsError:
         return []
-
-
-def _kubeconfig(connection: ConnectionOptions, policy: Policy | None) -> str | None:
-    return connection.kubeconfig or (policy.kubeconfig if policy is not None else "") or None

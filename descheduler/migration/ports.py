@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Protocol
 
 from descheduler.kube.evict import EvictionResponse, PodState
@@ -30,43 +30,6 @@ class EvictPort(Protocol):
 
     def look(self, namespace: str, name: str, *, uid: str) -> PodState:
         """What became of the pod with this uid, by one look."""
-
-
-class RemovalPort(EvictPort, Protocol):
-    """What an evicting client can do beside evicting; `descheduler.kube.evict.EvictionClient` is the real one."""
-
-    def delete(
-        self,
-        namespace: str,
-        name: str,
-        *,
-        uid: str,
-        grace_period_seconds: int | None,
-        may_send: Callable[[], bool] = lambda: True,
-    ) -> EvictionResponse | None:
-        """As `evict`, past disruption budgets."""
-
-    def annotate(
-        self,
-        namespace: str,
-        name: str,
-        annotations: Mapping[str, str],
-        *,
-        uid: str,
-        manager: str = "",
-        may_send: Callable[[], bool] = lambda: True,
-    ) -> EvictionResponse | None:
-        """As `evict`, with nothing but annotations changed, in the name of `manager` where one is given."""
-
-    def try_evict(
-        self, namespace: str, name: str, *, uid: str, may_send: Callable[[], bool] = lambda: True
-    ) -> EvictionResponse | None:
-        """As `evict`, without effect: whether the API server would evict the pod."""
-
-    def scale(
-        self, path: str, patch: Mapping[str, object], *, manager: str, may_send: Callable[[], bool] = lambda: True
-    ) -> EvictionResponse | None:
-        """As `evict`, by other replicas of its workload, set in the name of `manager`."""
 
 
 class OutcomeSink(Protocol):

@@ -10,7 +10,6 @@ import msgspec
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
-from descheduler.policy.plugin import ArgsProblem
 from descheduler.policy.shared_args import Int32, UInt
 from descheduler.strategies.shared.pod_filter import PodFilterArgs, pod_filter
 from descheduler.strategies.shared.pods import LONGEST_AGE_SECONDS, age_seconds, age_words, exit_codes, reasons
@@ -36,11 +35,6 @@ class RemoveFailedPodsArgs(PodFilterArgs, frozen=True):
     """Exit codes, one of which a container must have; all failed pods when empty."""
     including_init_containers: bool = False
     """Whether `reasons` and `exitCodes` look at init containers too."""
-
-
-def validate_args(args: RemoveFailedPodsArgs) -> list[ArgsProblem]:
-    """Problems of the namespaces and the label selector."""
-    return args.filter_problems()
 
 
 def default_args(args: RemoveFailedPodsArgs) -> RemoveFailedPodsArgs:

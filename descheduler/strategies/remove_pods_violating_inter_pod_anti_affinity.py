@@ -11,7 +11,6 @@ from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import EvictionLimit
 from descheduler.plan.facts import PluginFacts
-from descheduler.policy.plugin import ArgsProblem
 from descheduler.strategies.shared.pod_filter import PodFilterArgs, pod_filter
 from descheduler.strategies.shared.pods import FINISHED, sort_low_to_high
 from descheduler.strategies.shared.rules import Match, Rule, found
@@ -26,11 +25,6 @@ class RemovePodsViolatingInterPodAntiAffinityArgs(PodFilterArgs, frozen=True):
 
     Source: kubernetes-sigs/descheduler 0.36 `pkg/framework/plugins/removepodsviolatinginterpodantiaffinity/types.go`.
     """
-
-
-def validate_args(args: RemovePodsViolatingInterPodAntiAffinityArgs) -> list[ArgsProblem]:
-    """Problems of the namespaces and the label selector."""
-    return args.filter_problems()
 
 
 class RemovePodsViolatingInterPodAntiAffinity:

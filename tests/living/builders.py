@@ -199,3 +199,9 @@ def _running(owner: Object, name: str, where: str) -> Object:
     metadata |= {"ownerReferences": [reference_to(owner)], "creationTimestamp": _BORN}
     spec = {"restartPolicy": "Always", **made["spec"], "nodeName": where}
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec, "status": _RUNNING}
+
+
+LOWEST = priority_class("descheduler-placeholder", -1_000_000_000)
+"""The class of placeholders, below every other pod."""
+TAINTED = node("n1", taints=["gone=soon:NoSchedule"])
+"""The node `n1`, on which no pod may be any more."""

@@ -16,7 +16,6 @@ from descheduler.strategies import (
     load_aware,
     low_node_utilization,
     pod_life_time,
-    remove_failed_pods,
     remove_pods_having_too_many_restarts,
     remove_pods_violating_device_taints,
     remove_pods_violating_node_affinity,
@@ -241,7 +240,7 @@ def low_utilization(source: str, **facts: Any) -> LowNodeUtilizationArgs:
             id="an unknown effect, and a grace below 0 that has no effect",
         ),
         pytest.param(
-            remove_failed_pods.validate_args,
+            RemoveFailedPodsArgs.filter_problems,
             RemoveFailedPodsArgs(namespaces=Namespaces(("a",), ("b",))),
             ["namespaces"],
             id="namespaces included and excluded",

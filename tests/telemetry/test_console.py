@@ -2,13 +2,11 @@ from __future__ import annotations
 
 import io
 import logging
-from collections.abc import Iterator
 
 import pytest
 
 from descheduler.telemetry.console import ERASE_LINE, Console, find_console
 from descheduler.telemetry.logging import LogFormat, configure_logging, log_event
-from tests import process_logging
 
 logger = logging.getLogger("descheduler.test")
 
@@ -18,12 +16,6 @@ class Terminal(io.StringIO):
 
     def isatty(self) -> bool:
         return True
-
-
-@pytest.fixture(autouse=True)
-def restored_logging() -> Iterator[None]:
-    with process_logging.restored():
-        yield
 
 
 @pytest.fixture

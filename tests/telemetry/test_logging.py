@@ -5,21 +5,12 @@ import json
 import logging
 import re
 import sys
-from collections.abc import Iterator
 
 import pytest
 
 from descheduler.telemetry.logging import LogFormat, configure_logging, fields, is_json, log_broken_off, log_event
-from tests import process_logging
 
 logger = logging.getLogger("descheduler.test")
-
-
-@pytest.fixture(autouse=True)
-def restored_logging() -> Iterator[None]:
-    """Leaves the process's logging as it was."""
-    with process_logging.restored():
-        yield
 
 
 def logged(log_format: LogFormat = "text", verbosity: int = 0) -> io.StringIO:

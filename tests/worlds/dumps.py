@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import BinaryIO
 
+import msgspec
+
 from descheduler.cluster.dumps.write import DumpWriter
-from descheduler.cluster.kind import AnyKind
+from descheduler.cluster.kind import AnyKind, kind_key
+from tests.builders import Object
 
 
 def write_dump(
@@ -26,3 +29,10 @@ def write_dump(
             writer.add_page(page)
         writer.end("")
     writer.finish()
+
+
+def pages_of(kind: AnyKind, objects: Iterable[Object]) -> Iterator[bytes]:
+    """Those of `objects` that are of `kind`, as one page; none where there are none."""
+    items = [item for item in objects if kind_key(item["kind"], item["apiVersion"]) == kind.key]
+    if items:
+        yield msgspec.json.encode({"kind": f"{kind.name}List", "apiVersion": kind.api_version, "items": items})

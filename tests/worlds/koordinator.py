@@ -8,16 +8,13 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, BinaryIO
 
-import msgspec
-
-from descheduler.cluster.kind import AnyKind, kind_key
 from descheduler.cluster.kinds import KINDS
 from descheduler.model.koordinator.elastic_quota import QUOTA_DOMAIN
 from tests.builders import NOW, Object, node_object, owner, pod_object
-from tests.worlds.dumps import write_dump
+from tests.worlds.dumps import pages_of, write_dump
 from tests.worlds.koordinator_workloads import DAEMON_SETS, NUM_NODES, WORKLOADS, Workload, pool_of
 from tests.worlds.node_metrics import node_metric_object
 from tests.worlds.node_topologies import cpu_layout, topology_object
@@ -51,13 +48,7 @@ def write_koordinator(out: BinaryIO) -> None:
     """Writes the dump to `out`; always the same bytes."""
     objects = list(koordinator_objects())
     kinds = list(KINDS.values())
-    write_dump([(kind, _pages(kind, objects)) for kind in kinds], out, taken_at=KOORDINATOR_AT, source="made up")
-
-
-def _pages(kind: AnyKind, objects: Iterable[Object]) -> Iterator[bytes]:
-    items = [item for item in objects if kind_key(item["kind"], item["apiVersion"]) == kind.key]
-    if items:
-        yield msgspec.json.encode({"kind": f"{kind.name}List", "apiVersion": kind.api_version, "items": items})
+    write_dump([(kind, pages_of(kind, objects)) for kind in kinds], out, taken_at=KOORDINATOR_AT, source="made up")
 
 
 def koordinator_objects() -> Iterator[Object]:

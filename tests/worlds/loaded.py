@@ -7,16 +7,13 @@ quarters full, which no threshold for requests would mind; what was measured is 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, BinaryIO
 
-import msgspec
-
-from descheduler.cluster.kind import AnyKind, kind_key
 from descheduler.cluster.kinds import KINDS
 from descheduler.model.koordinator.node_reports import NODE_METRIC_KIND
 from tests.builders import NOW, Object, node_object, owner, pod_object
-from tests.worlds.dumps import write_dump
+from tests.worlds.dumps import pages_of, write_dump
 from tests.worlds.node_metrics import node_metric_object
 
 LOADED_AT = NOW
@@ -36,13 +33,7 @@ def write_loaded(out: BinaryIO) -> None:
     """Writes the dump to `out`; always the same bytes."""
     objects = list(loaded_objects())
     kinds = [kind for kind in KINDS.values() if not kind.is_optional or kind.key == NODE_METRIC_KIND]
-    write_dump([(kind, _pages(kind, objects)) for kind in kinds], out, taken_at=LOADED_AT, source="a made-up cluster")
-
-
-def _pages(kind: AnyKind, objects: Iterable[Object]) -> Iterator[bytes]:
-    items = [item for item in objects if kind_key(item["kind"], item["apiVersion"]) == kind.key]
-    if items:
-        yield msgspec.json.encode({"kind": f"{kind.name}List", "apiVersion": kind.api_version, "items": items})
+    write_dump([(kind, pages_of(kind, objects)) for kind in kinds], out, taken_at=LOADED_AT, source="a made-up cluster")
 
 
 def loaded_objects() -> Iterator[Object]:

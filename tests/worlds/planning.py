@@ -9,12 +9,9 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import BinaryIO, NamedTuple
 
-import msgspec
-
-from descheduler.cluster.kind import AnyKind, kind_key
 from descheduler.cluster.kinds import KINDS
 from tests.builders import NOW, Object, node_object, owner, pod_object
-from tests.worlds.dumps import write_dump
+from tests.worlds.dumps import pages_of, write_dump
 
 PLANNING_AT = NOW
 """The moment of the snapshot."""
@@ -66,13 +63,9 @@ _WORKLOADS = (
 def write_planning(out: BinaryIO) -> None:
     """Writes the dump to `out`; always the same bytes."""
     objects = list(_objects())
-    write_dump([(kind, _pages(kind, objects)) for kind in KINDS.values()], out, taken_at=PLANNING_AT, source="made up")
-
-
-def _pages(kind: AnyKind, objects: Sequence[Object]) -> Iterator[bytes]:
-    items = [item for item in objects if kind_key(item["kind"], item["apiVersion"]) == kind.key]
-    if items:
-        yield msgspec.json.encode({"kind": f"{kind.name}List", "apiVersion": kind.api_version, "items": items})
+    write_dump(
+        [(kind, pages_of(kind, objects)) for kind in KINDS.values()], out, taken_at=PLANNING_AT, source="made up"
+    )
 
 
 def _objects() -> Iterator[Object]:

@@ -10,13 +10,10 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, BinaryIO
 
-import msgspec
-
-from descheduler.cluster.kind import AnyKind, kind_key
 from descheduler.cluster.kinds import KINDS
 from descheduler.cycle.request import dumped_annotations
 from tests.builders import NOW, Object, node_object, owner, pod_object
-from tests.worlds.dumps import write_dump
+from tests.worlds.dumps import pages_of, write_dump
 from tests.worlds.volcano_rules import CLOSED_QUEUE, rule_objects
 
 VOLCANO_AT = NOW
@@ -50,14 +47,8 @@ def write_volcano(out: BinaryIO) -> None:
     """Writes the dump to `out`; always the same bytes."""
     objects = list(volcano_objects())
     kinds = list(KINDS.values())
-    lists = [(kind, _pages(kind, objects)) for kind in kinds]
+    lists = [(kind, pages_of(kind, objects)) for kind in kinds]
     write_dump(lists, out, taken_at=VOLCANO_AT, source="made up", annotations=dumped_annotations())
-
-
-def _pages(kind: AnyKind, objects: Sequence[Object]) -> Iterator[bytes]:
-    items = [item for item in objects if kind_key(item["kind"], item["apiVersion"]) == kind.key]
-    if items:
-        yield msgspec.json.encode({"kind": f"{kind.name}List", "apiVersion": kind.api_version, "items": items})
 
 
 def volcano_objects() -> Iterator[Object]:

@@ -218,7 +218,7 @@ class PodWire(Wire):
 
 
 class TaintWire(Wire):
-    """One taint of a node spec."""
+    """One taint of a node, or of a Reservation."""
 
     key: str | None = None
     value: str | None = None

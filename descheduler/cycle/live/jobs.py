@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from descheduler.cluster.snapshot import Snapshot
     from descheduler.kube.client import KubeClient
     from descheduler.kube.discovery import ServerFacts
+    from descheduler.kube.evict import EvictionClient
     from descheduler.kube.leases.settings import LeaseSettings
     from descheduler.migration.dispatch.surroundings import Surroundings
-    from descheduler.migration.ports import RemovalPort
     from descheduler.migration.roads.adoption import Adopted
     from descheduler.migration.roads.execution import JobExecution
     from descheduler.migration.settings import DispatchSettings
@@ -51,7 +51,7 @@ class JobPlan(msgspec.Struct, frozen=True):
     def execution(
         self,
         client: KubeClient,
-        port: RemovalPort,
+        port: EvictionClient,
         settings: DispatchSettings,
         around: Surroundings,
         snapshot: Snapshot | None = None,

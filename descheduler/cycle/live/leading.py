@@ -12,9 +12,7 @@ from msgspec.structs import replace
 
 from descheduler.cycle.guards import take_lease
 from descheduler.cycle.options import ConnectionOptions
-from descheduler.kube.client import KubeClient, connect
 from descheduler.kube.leases.lease import LeaseHeld
-from descheduler.kube.retry import RetryPolicy
 from descheduler.migration.lease_settings import LeaseOptions, lease_settings
 from descheduler.policy.types import Policy
 from descheduler.supervision import Watch
@@ -62,7 +60,7 @@ def leadership(policy: Policy, connection: ConnectionOptions, options: LeaseOpti
         yield Leader()
         return
     settings = replace(settings, name=f"{settings.name[: _LONGEST_NAME - len(_SUFFIX)]}{_SUFFIX}")
-    client = _connect(policy, connection, watch)
+    client = connection.connect_in_time(policy, watch)
     try:
         told = ""
         while True:
@@ -80,19 +78,6 @@ def leadership(policy: Policy, connection: ConnectionOptions, options: LeaseOpti
             yield Leader(lease)
     finally:
         client.close()
-
-
-def _connect(policy: Policy, connection: ConnectionOptions, watch: Watch) -> KubeClient:
-    return watch.call(
-        "loading the kubeconfig and its credentials",
-        lambda: connect(
-            connection.kubeconfig or policy.kubeconfig or None,
-            connection.context,
-            connection.as_user,
-            connection.request_timeout_seconds,
-            retry=RetryPolicy(sleep=watch.sleep),
-        ),
-    )
 
 
 def _tell_once(message: str, why: str, told: str) -> str:

@@ -12,7 +12,7 @@ from functools import partial
 from msgspec.structs import replace
 
 from descheduler.cycle.options import ConnectionOptions
-from descheduler.kube.client import KubeClient, connect
+from descheduler.kube.client import KubeClient
 from descheduler.kube.errors import ApiError
 from descheduler.kube.leases.settings import own_namespace
 from descheduler.kube.stored_object import ConfigMapStore
@@ -63,10 +63,7 @@ def find_status(policy: Policy | None, connection: ConnectionOptions, options: L
 
     Raises ExchangeError when it cannot be read, and when no run has left one.
     """
-    kubeconfig = connection.kubeconfig or (policy.kubeconfig if policy is not None else None) or None
-    with closing(
-        connect(kubeconfig, connection.context, connection.as_user, connection.request_timeout_seconds)
-    ) as client:
+    with closing(connection.connect(policy)) as client:
         store = status_store(client, policy, options)
         try:
             return client.retry.call(lambda: _read(store))

@@ -6,31 +6,12 @@ import heapq
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator
 from itertools import groupby
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, TypeVar
 
+from descheduler.migration.dispatch.task import DispatchTask
 from descheduler.plan.planned import PlannedEviction
 
-
-class InTurn(Protocol):
-    """An eviction on its way, known by its identity.
-
-    One that `is_adopted` has no place in the plan, and one with `waves_ahead` begins so many waves before its own.
-    """
-
-    @property
-    def eviction(self) -> PlannedEviction:
-        """What it is for."""
-
-    @property
-    def is_adopted(self) -> bool:
-        """Whether an earlier run or a user has begun it."""
-
-    @property
-    def waves_ahead(self) -> int:
-        """How many waves before its own it begins."""
-
-
-T = TypeVar("T", bound=InTurn)
+T = TypeVar("T", bound=DispatchTask)
 
 
 class Waiting(Generic[T]):
@@ -190,5 +171,5 @@ class Waves(Generic[T]):
             wave.ended(task)
 
 
-def _wave(task: InTurn) -> int:
+def _wave(task: DispatchTask) -> int:
     return task.eviction.wave

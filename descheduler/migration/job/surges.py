@@ -13,14 +13,13 @@ from typing import Any
 import msgspec
 
 from descheduler.kube.errors import KindAbsent
-from descheduler.kube.evict import EvictionResponse
+from descheduler.kube.evict import EvictionClient, EvictionResponse
 from descheduler.kube.objects import ObjectCalls, is_object_name
 from descheduler.migration.job.scaled import SURGING_MANAGER, Scaled, decode_scaled, owner_path
 from descheduler.migration.job.seen import UNSEEN, Scale
 from descheduler.migration.job.surge import LOWEST_COST, RAISED, SINGLE, Surge, surge_of
 from descheduler.migration.managed_fields import ManagedFields, managers_of
 from descheduler.migration.pods import pod_path
-from descheduler.migration.ports import RemovalPort
 from descheduler.model.koordinator.eviction_annotations import DELETION_COST_ANNOTATION
 from descheduler.model.koordinator.migration_job import JobConditionType, MigrationJob
 from descheduler.model.pod import Pod
@@ -109,7 +108,7 @@ class Surges:
             self._objects.patch(path, unmarked, bytes)
 
     def scale_back(
-        self, job: MigrationJob, port: RemovalPort, eviction: PlannedEviction, may_send: Callable[[], bool]
+        self, job: MigrationJob, port: EvictionClient, eviction: PlannedEviction, may_send: Callable[[], bool]
     ) -> EvictionResponse | None:
         """The response to what has the old pod leave: the first that refuses, else that to the new replicas.
 
@@ -127,7 +126,7 @@ class Surges:
         return self._scaled_back(job, port, may_send) if _is_done(marked) else marked
 
     def _scaled_back(
-        self, job: MigrationJob, port: RemovalPort, may_send: Callable[[], bool]
+        self, job: MigrationJob, port: EvictionClient, may_send: Callable[[], bool]
     ) -> EvictionResponse | None:
         response: EvictionResponse | None = None
         for _ in range(_MOST_TRIES):

@@ -7,12 +7,11 @@ import threading
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
-from descheduler.kube.evict import EvictionResponse
+from descheduler.kube.evict import EvictionClient, EvictionResponse
 from descheduler.migration.dispatch.surroundings import Surroundings
 from descheduler.migration.job.machine import evicting
 from descheduler.migration.job.steps import End, WaitForChange
 from descheduler.migration.job.surge import SCALE_BACK
-from descheduler.migration.ports import RemovalPort
 from descheduler.migration.roads.keeper import JobKeeper, Progress
 from descheduler.migration.store.journal import Journal, NewJob
 from descheduler.model.koordinator.migration_job import MigrationJob
@@ -25,7 +24,7 @@ _CLOCKS_APART = timedelta(minutes=1)
 class JobCalls:
     """Safe to use from several threads, each with another job. All raise ExchangeError."""
 
-    def __init__(self, journal: Journal, keeper: JobKeeper, port: RemovalPort, around: Surroundings) -> None:
+    def __init__(self, journal: Journal, keeper: JobKeeper, port: EvictionClient, around: Surroundings) -> None:
         self._journal = journal
         self._keeper = keeper
         self._port = port
@@ -85,7 +84,7 @@ _INITIATOR = "descheduler"
 
 
 def _remove(
-    port: RemovalPort, policy: str, eviction: PlannedEviction, at: str, may_send: Callable[[], bool]
+    port: EvictionClient, policy: str, eviction: PlannedEviction, at: str, may_send: Callable[[], bool]
 ) -> EvictionResponse | None:
     """The response to one call that makes the pod leave as `policy` says, at `at` (RFC 3339); None where withheld.
 

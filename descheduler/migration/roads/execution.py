@@ -15,13 +15,13 @@ from descheduler.eviction.migration_controller.arbitration import is_unclaimed, 
 from descheduler.eviction.migration_controller.args import MigrationControllerArgs
 from descheduler.eviction.migration_controller.profiles import unheeded_policy
 from descheduler.eviction.migration_controller.surging_pods import SURGED_KIND, keeps_single_replicas
+from descheduler.kube.evict import EvictionClient
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.dispatch.limits import LimitLedger
 from descheduler.migration.dispatch.surroundings import Surroundings
 from descheduler.migration.job.conditions import failed
 from descheduler.migration.job.machine import JobTerms
 from descheduler.migration.job.surge import Surge
-from descheduler.migration.ports import RemovalPort
 from descheduler.migration.recheck import Footprints, Rechecked
 from descheduler.migration.replacements import successors_of
 from descheduler.migration.roads.adoption import Adopted, adopt, adopted_task
@@ -66,7 +66,7 @@ class JobExecution:
         objects: ObjectCalls,
         profiles: Mapping[str, JobProfile],
         storage: JobStorage,
-        port: RemovalPort,
+        port: EvictionClient,
         settings: DispatchSettings,
         around: Surroundings,
         snapshot: Snapshot | None = None,

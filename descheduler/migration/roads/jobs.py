@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from descheduler.kube.evict import EvictionResponse
+from descheduler.kube.evict import EvictionClient, EvictionResponse
 from descheduler.migration.dispatch.bundles import Bundles
 from descheduler.migration.dispatch.dispatcher import SLICE_SECONDS, Dispatcher
 from descheduler.migration.dispatch.judgement import Judgement, shown
@@ -20,7 +20,6 @@ from descheduler.migration.dispatch.waves import Waves
 from descheduler.migration.job.conditions import aborted, failed
 from descheduler.migration.job.steps import End, Evict
 from descheduler.migration.listeners import EveryListener
-from descheduler.migration.ports import RemovalPort
 from descheduler.migration.replacements import is_replaced
 from descheduler.migration.roads.calls import SOFT_EVICTION, JobCalls
 from descheduler.migration.roads.chains import bundle_is_ready, hold_ahead, with_time_for_waves
@@ -50,7 +49,7 @@ class JobRoad:
         self,
         journal: Journal,
         keeper: JobKeeper,
-        port: RemovalPort,
+        port: EvictionClient,
         settings: JobSettings,
         new_job: Callable[[PlannedEviction], NewJob],
         around: Surroundings,

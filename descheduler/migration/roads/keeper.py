@@ -9,7 +9,7 @@ import msgspec
 from msgspec.structs import replace
 
 from descheduler.kube.errors import KindForbidden, may_have_acted
-from descheduler.kube.evict import EvictionResponse
+from descheduler.kube.evict import EvictionClient, EvictionResponse
 from descheduler.kube.objects import ObjectCalls
 from descheduler.migration.job.conditions import failed, may_hold_room, with_condition
 from descheduler.migration.job.machine import JobTerms, next_step, why_no_room
@@ -29,7 +29,6 @@ from descheduler.migration.job.surge import surge_of, with_surge
 from descheduler.migration.job.surges import Surges
 from descheduler.migration.listeners import EveryListener, JobListener
 from descheduler.migration.pods import read_pod
-from descheduler.migration.ports import RemovalPort
 from descheduler.migration.replacements import Replacements, successors_of
 from descheduler.migration.room.provider import CannotHold, CannotHoldNow, CannotHoldYet, ReservationProvider
 from descheduler.migration.store.journal import Journal
@@ -204,7 +203,7 @@ class JobKeeper:
         raise _Changed(found)
 
     def scale_back(
-        self, job: MigrationJob, port: RemovalPort, eviction: PlannedEviction, may_send: Callable[[], bool]
+        self, job: MigrationJob, port: EvictionClient, eviction: PlannedEviction, may_send: Callable[[], bool]
     ) -> EvictionResponse | None:
         """The response to what has the pod leave whose workload was surged; None where it was withheld."""
         return self._surges.scale_back(job, port, eviction, may_send)

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from descheduler.cycle.live import leading
 from descheduler.cycle.live.leading import Leader, leadership
 from descheduler.cycle.options import ConnectionOptions
 from descheduler.cycle.plugins import REGISTRY
+from descheduler.kube import client as client_module
 from descheduler.kube.client import KubeClient
 from descheduler.kube.leases.store import micro_time
 from descheduler.migration.lease_settings import LeaseOptions
@@ -43,7 +43,7 @@ def cluster(monkeypatch: pytest.MonkeyPatch) -> LivingCluster:
         KUBECONFIGS.append(kubeconfig)
         return found.client()
 
-    monkeypatch.setattr(leading, "connect", connect)
+    monkeypatch.setattr(client_module, "connect", connect)
     return found
 
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from descheduler.cycle.live import status_keeping
 from descheduler.cycle.live.status_keeping import find_status, keep_status, status_store
 from descheduler.cycle.options import ConnectionOptions
 from descheduler.cycle.plugins import REGISTRY
@@ -176,7 +175,6 @@ def connected(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
         return client
 
     monkeypatch.setattr(client_module, "connect", connect)
-    monkeypatch.setattr(status_keeping, "connect", connect)
     return found
 
 

@@ -12,7 +12,7 @@ from descheduler.migration.settings import DispatchSettings
 from descheduler.plan.outcome import Outcome, OutcomeCode, OutcomeKind
 from tests.faults.faults import Act, Fault
 from tests.living.api.server import Call
-from tests.living.builders import budget, deployment, living_cluster, node, priority_class
+from tests.living.builders import LOWEST, TAINTED, budget, deployment, living_cluster, node
 from tests.living.cluster import LivingCluster
 from tests.living.faults import AnyFault, FaultyWay
 from tests.living.observing.leftovers import leftovers
@@ -22,8 +22,6 @@ from tests.series import Part, parts
 
 pytestmark = pytest.mark.long
 
-LOWEST = priority_class("descheduler-placeholder", -1_000_000_000)
-TAINTED = node("n1", taints=["gone=soon:NoSchedule"])
 JOBS = "podmigrationjobs.scheduling.koordinator.sh"
 _AT_ONCE_SECONDS = 4.0
 """The longest wait between two looks at a job, and the calls that give its room back."""

@@ -20,15 +20,22 @@ from descheduler.plan.outcome import OutcomeCode, OutcomeKind
 from tests.faults.faults import Answer
 from tests.faults.wire import json_answer
 from tests.living.api.server import Call
-from tests.living.builders import budget, deployment, living_cluster, node, priority_class, stateful_set
+from tests.living.builders import (
+    LOWEST,
+    TAINTED,
+    budget,
+    deployment,
+    living_cluster,
+    node,
+    priority_class,
+    stateful_set,
+)
 from tests.living.cluster import LivingCluster
 from tests.living.transport import Passage
 from tests.migration.roads.playing import Play
 from tests.migration.stand_ins import AtOnce
 
 KOORD = "koord-scheduler"
-TAINTED = node("n1", taints=["gone=soon:NoSchedule"])
-LOWEST = priority_class("descheduler-placeholder", -1_000_000_000)
 
 
 def test_a_pod_of_koord_scheduler_moves_to_its_reservation() -> None:

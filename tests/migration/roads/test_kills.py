@@ -12,7 +12,15 @@ import pytest
 from descheduler.transport.errors import ExchangeError
 from tests.faults.faults import Act, Fault
 from tests.living.api.server import Call
-from tests.living.builders import budget, deployment, living_cluster, node, priority_class, stateful_set
+from tests.living.builders import (
+    LOWEST,
+    TAINTED,
+    budget,
+    deployment,
+    living_cluster,
+    node,
+    stateful_set,
+)
 from tests.living.cluster import LivingCluster
 from tests.living.faults import AnyFault, FaultyWay, Killed
 from tests.living.observing.observer import Observer
@@ -23,8 +31,6 @@ from tests.series import Part, parts
 Object = dict[str, Any]
 
 KOORD = "koord-scheduler"
-LOWEST = priority_class("descheduler-placeholder", -1_000_000_000)
-TAINTED = node("n1", taints=["gone=soon:NoSchedule"])
 
 
 @dataclass(frozen=True)

@@ -6,15 +6,13 @@ from datetime import timedelta
 
 from descheduler.migration.roads.adoption import adopted_task
 from descheduler.plan.outcome import OutcomeCode, OutcomeKind
-from tests.living.builders import deployment, living_cluster, node, priority_class
+from tests.living.builders import LOWEST, TAINTED, deployment, living_cluster, node
 from tests.living.cluster import LivingCluster
 from tests.living.faults import FaultyWay
 from tests.migration.roads.playing import Play
 from tests.migration.roads.test_jobs import left_over, ready, users_job
 
 KOORD = "koord-scheduler"
-LOWEST = priority_class("descheduler-placeholder", -1_000_000_000)
-TAINTED = node("n1", taints=["gone=soon:NoSchedule"])
 RESERVATIONS = "reservations.scheduling.koordinator.sh"
 WAY_OUT = "in the configuration of koord-scheduler, enable the plugin Reservation under plugins.reserve"
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from descheduler.plan.outcome import OutcomeCode
 from tests.integration.live_runs import taint_policy
-from tests.living.builders import deployment, living_cluster, node
+from tests.living.builders import TAINTED, deployment, living_cluster, node
 from tests.living.cluster import LivingCluster
 from tests.migration.roads.whole_runs import Way, live_run, observed, policy_of
 
 PLAIN = Way("none", has_koordinator=False)
-TAINTED = node("n1", taints=["gone=soon:NoSchedule"])
 
 
 def crowded() -> LivingCluster:

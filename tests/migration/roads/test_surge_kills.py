@@ -8,14 +8,12 @@ from functools import cache
 import pytest
 
 from descheduler.migration.job.surge import Surge
-from tests.living.builders import budget, deployment, living_cluster, node, priority_class
+from tests.living.builders import LOWEST, budget, deployment, living_cluster, node
 from tests.living.cluster import LivingCluster
 from tests.living.faults import FaultyWay, Killed
 from tests.living.observing.observer import Observer
 from tests.migration.roads.playing import Play
 from tests.series import Part, parts
-
-LOWEST = priority_class("descheduler-placeholder", -1_000_000_000)
 
 
 def world(provider: str) -> LivingCluster:

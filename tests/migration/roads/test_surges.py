@@ -15,7 +15,7 @@ import pytest
 from descheduler.migration.job.surge import Surge
 from descheduler.plan.outcome import Outcome, OutcomeCode, OutcomeKind
 from tests.living.acting.kubelet import NEVER_READY, READY_SECONDS
-from tests.living.builders import budget, deployment, living_cluster, node, priority_class, stateful_set
+from tests.living.builders import LOWEST, budget, deployment, living_cluster, node, stateful_set
 from tests.living.cluster import LivingCluster
 from tests.living.faults import FaultyWay, Killed
 from tests.living.observing.observer import Observer
@@ -23,7 +23,6 @@ from tests.migration.roads.playing import Play
 
 Object = dict[str, Any]
 
-LOWEST = priority_class("descheduler-placeholder", -1_000_000_000)
 COST = "controller.kubernetes.io/pod-deletion-cost"
 DEPLOYMENT = "Deployment shop/web"
 MOVED = {OutcomeCode.DONE, OutcomeCode.MISSED_ROOM}

@@ -16,7 +16,7 @@ from descheduler.migration.room.placement_away import keep_away, keep_on
 from descheduler.migration.room.provider import CannotHold
 from descheduler.model.koordinator.eviction_annotations import TARGET_NODE_ANNOTATION
 from descheduler.plan.outcome import OutcomeCode, OutcomeKind
-from tests.living.builders import deployment, living_cluster, node, priority_class
+from tests.living.builders import LOWEST, deployment, living_cluster, node
 from tests.living.cluster import LivingCluster
 from tests.living.faults import FaultyWay, Killed
 from tests.migration.roads.playing import Play
@@ -24,7 +24,6 @@ from tests.migration.roads.test_jobs import left_over, users_job
 
 Object = dict[str, Any]
 KOORD = "koord-scheduler"
-LOWEST = priority_class("descheduler-placeholder", -1_000_000_000)
 PREFERRED, CHOSEN = "n2", "n3"
 PROVIDERS = ("koordinator", "placeholder")
 IMPATIENT = JobTerms(unplaced_patience=timedelta(seconds=60))

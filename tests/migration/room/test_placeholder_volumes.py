@@ -13,12 +13,11 @@ from descheduler.migration.room.placement_away import keep_away, narrow
 from descheduler.migration.room.provider import CannotHold
 from descheduler.plan.outcome import OutcomeCode
 from tests.builders import ago
-from tests.living.builders import deployment, living_cluster, node, priority_class
+from tests.living.builders import LOWEST, deployment, living_cluster, node
 from tests.living.cluster import LivingCluster
 from tests.migration.roads.playing import Play
 
 Object = dict[str, Any]
-LOWEST = priority_class("descheduler-placeholder", -1_000_000_000)
 ZONE = "topology.kubernetes.io/zone"
 
 

@@ -22,13 +22,9 @@ from tests.report.pictures.builders import (
     simulated_policy,
     simulation,
 )
-from tests.report.pictures.test_page import Page
+from tests.report.pictures.test_page import Page, page_of
 
 PLAN = make_test_plan([make_pod("old")])
-
-
-def page_of(plan: Plan) -> Page:
-    return Page("".join(render(plan, "html")))
 
 
 @pytest.mark.parametrize(("number", "shown"), [(8, 8), (9, 8), (0, 0)])

@@ -12,7 +12,7 @@ from descheduler.cluster.decoding.affinity_blocks import decode_selector
 from descheduler.cluster.decoding.blocks import decode_labels, decode_quantities, decode_text
 from descheduler.cluster.decoding.decode import Decoding, PodDecoder
 from descheduler.cluster.decoding.pods.defaults import TemplateSpecWire, set_pod_defaults
-from descheduler.cluster.decoding.wire import ABSENT, MetadataWire, ObjectReader, PodWire, Wire, set_time
+from descheduler.cluster.decoding.wire import ABSENT, MetadataWire, ObjectReader, PodWire, TaintWire, Wire, set_time
 from descheduler.model.annotations import RESTRICTED_OPTIONS_ANNOTATION
 from descheduler.model.koordinator.reservation import (
     PRIORITY_LABEL,
@@ -52,12 +52,6 @@ class _OwnerWire(Wire):
     label_selector: msgspec.Raw = ABSENT
 
 
-class _TaintWire(Wire):
-    key: str | None = None
-    value: str | None = None
-    effect: str | None = None
-
-
 class _TemplateMetadataWire(Wire):
     namespace: str | None = None
     labels: msgspec.Raw = ABSENT
@@ -78,7 +72,7 @@ class _SpecWire(Wire):
     allocate_policy: str | None = None
     pre_allocation: bool | None = None
     unschedulable: bool | None = None
-    taints: list[_TaintWire] | None = None
+    taints: list[TaintWire] | None = None
 
 
 class _StatusWire(Wire):
