@@ -82,6 +82,16 @@ def test_a_pod_and_the_only_one_that_it_needs_stay() -> None:
     assert reached_by_model(goal, problem).tolist() == [0, 0]
 
 
+@pytest.mark.parametrize("pod", [0, 1])
+def test_a_pod_goes_where_one_stays_that_it_needs_and_from_where_another_one_stays_that_is_needed(pod: int) -> None:
+    """Pods 2 and 3, on both nodes, stay; pod 0 needs one of them or pod 1."""
+    rule = Together(np.array([0, 1, 1, 1]), np.arange(2), np.array([[0, 1]]))
+    problem = make_problem([[1]] * 4, [[4], [4]], [0, 0, 0, 1], evictable=np.arange(4) == pod, rules=[rule])
+    goal = RepairViolations(weight=np.ones(4, np.int64)).prepare(problem)
+
+    assert reached_by_model(goal, problem)[pod] == 1
+
+
 def led_to(problem: Problem) -> set[Places]:
     """Where pods can be after single moves, each pod moved once."""
     start = tuple(problem.assignment.tolist())
