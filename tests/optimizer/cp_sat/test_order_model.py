@@ -117,7 +117,7 @@ def tight_problem(kind: type[Rule] | None, rng: np.random.Generator) -> Problem:
     made: dict[type[Rule], Rule] = {
         AtMost: AtMost(group, domain, rng.integers(1, 3, 2)),
         MaxSkew: MaxSkew(group, domain, rng.integers(1, 3, 2), there, others=rng.integers(0, 2, (2, 3))),
-        Together: Together(group, domain, rng.integers(0, 2, (2, 2))),
+        Together: Together(rng.choice([0, 0, 1, 2], 4), domain, rng.integers(0, 3, (2, 2))),
     }
     return make_problem(
         rng.integers(1, 4, (4, 1)),
