@@ -76,7 +76,7 @@ class AtMostCounts:
         self.group, kept = _binding(rule.group, sizes > rule.limit)
         self.domain = _domain_of(rule)
         self.counts = _count(self.group, self.domain, assignment, len(kept))
-        self.limit = np.append(rule.limit[kept], len(rule.group) + 1)
+        self.limit = np.append(rule.limit[kept], len(rule.group))
 
     def open_moves(self, pods: Ints, sources: Ints, nodes: Ints) -> Bools | None:
         group = self.group[pods]

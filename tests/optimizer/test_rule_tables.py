@@ -105,6 +105,10 @@ def test_a_group_is_its_own_company_and_pods_of_none_need_and_give_none() -> Non
     assert opened(Together(group(0, -1), ZONE, np.array([[0, 1]])), [0, 2], 0) == "13"
 
 
+def test_a_pod_of_no_group_that_has_come_is_no_company() -> None:
+    assert opened(Together(group(0, 1, -1), ZONE, np.array([[0, 1]])), [0, 0, 0], 0, (2, 2)) == "13"
+
+
 def test_a_pod_needs_all_that_it_is_paired_with() -> None:
     both = Together(group(0, 1, 2), ZONE, np.array([[0, 1], [0, 2], [0, 1]]))
 

@@ -75,19 +75,21 @@ def test_pods_go_to_another_node_after_one_that_they_need_while_another_one_of_i
     assert goal.value(reached_by_model(goal, problem)) == (1, 3)
 
 
-def test_a_pod_and_the_only_one_that_it_needs_stay() -> None:
-    problem = web_and_databases([0, 1], capacity=4)
+@pytest.mark.parametrize("home", [0, 1])
+def test_a_pod_and_the_only_one_that_it_needs_stay(home: int) -> None:
+    needs = Together(np.array([0, 1]), np.arange(2), np.array([[0, 1]]))
+    problem = make_problem([[1]] * 2, [[4]] * 2, [home] * 2, rules=[needs])
     goal = RepairViolations(weight=np.ones(2, np.int64)).prepare(problem)
 
-    assert reached_by_model(goal, problem).tolist() == [0, 0]
+    assert reached_by_model(goal, problem).tolist() == [home] * 2
 
 
-@pytest.mark.parametrize("pod", [0, 1])
+@pytest.mark.parametrize("pod", [0, 1, 4])
 def test_a_pod_goes_where_one_stays_that_it_needs_and_from_where_another_one_stays_that_is_needed(pod: int) -> None:
-    """Pods 2 and 3, on both nodes, stay; pod 0 needs one of them or pod 1."""
-    rule = Together(np.array([0, 1, 1, 1]), np.arange(2), np.array([[0, 1]]))
-    problem = make_problem([[1]] * 4, [[4], [4]], [0, 0, 0, 1], evictable=np.arange(4) == pod, rules=[rule])
-    goal = RepairViolations(weight=np.ones(4, np.int64)).prepare(problem)
+    """Pods 2 and 3, on both nodes, stay; pod 0 needs one of them or pod 1, and pod 4 is of another group."""
+    rule = Together(np.array([0, 1, 1, 1, 2]), np.arange(2), np.array([[0, 1]]))
+    problem = make_problem([[1]] * 5, [[5], [5]], [0, 0, 0, 1, 0], evictable=np.arange(5) == pod, rules=[rule])
+    goal = RepairViolations(weight=np.ones(5, np.int64)).prepare(problem)
 
     assert reached_by_model(goal, problem)[pod] == 1
 
