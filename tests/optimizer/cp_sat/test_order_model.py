@@ -62,6 +62,14 @@ def test_no_order_of_moves_leads_to_more(seed: int) -> None:
     assert goal.value(reached_by_model(goal, problem)) == best_in_order(goal, problem)
 
 
+def test_pods_that_have_room_each_but_not_both_do_not_arrive_at_once() -> None:
+    """The pod of 2 can leave its node of 3 once both others are there, and so they cannot be."""
+    problem = make_problem([[1], [1], [2]], [[2], [3]], [0, 0, 1])
+    goal = RepairViolations(weight=np.ones(3, np.int64)).prepare(problem)
+
+    assert goal.value(reached_by_model(goal, problem)) == best_in_order(goal, problem) == (2, 1)
+
+
 def web_and_databases(group: list[int], *, capacity: int) -> Problem:
     """Pods of node 0 that have to leave; those of group 0 are only where one of group 1 is."""
     needs = Together(np.array(group), np.arange(2), np.array([[0, 1]]))
@@ -92,6 +100,14 @@ def test_a_pod_goes_where_one_stays_that_it_needs_and_from_where_another_one_sta
     goal = RepairViolations(weight=np.ones(5, np.int64)).prepare(problem)
 
     assert reached_by_model(goal, problem)[pod] == 1
+
+
+def test_a_pod_without_the_company_that_it_needs_goes_to_where_it_stays() -> None:
+    rule = Together(np.array([0, 1]), np.arange(2), np.array([[0, 1]]))
+    problem = make_problem([[1]] * 2, [[5], [5]], [0, 1], evictable=[True, False], rules=[rule])
+    goal = RepairViolations(weight=np.ones(2, np.int64)).prepare(problem)
+
+    assert reached_by_model(goal, problem).tolist() == [1, 1]
 
 
 def led_to(problem: Problem) -> set[Places]:
