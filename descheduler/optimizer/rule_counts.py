@@ -76,7 +76,7 @@ class AtMostCounts:
         self.group, kept = _binding(rule.group, sizes > rule.limit)
         self.domain = _domain_of(rule)
         self.counts = _count(self.group, self.domain, assignment, len(kept))
-        self.limit = np.append(rule.limit[kept], len(rule.group) + 1)
+        self.limit = np.append(rule.limit[kept], len(rule.group))
 
     def open_moves(self, pods: Ints, sources: Ints, nodes: Ints) -> Bools | None:
         group = self.group[pods]
@@ -158,14 +158,13 @@ class SkewCounts:
 
 
 class DomainCounts:
-    """Groups that need no domain are not counted."""
+    """How many domains each group is in."""
 
     def __init__(self, rule: MinDomains, assignment: Ints) -> None:
-        self.group, kept = _binding(rule.group, rule.minimum > 0)
-        self.domain = _domain_of(rule)
-        self.counts = _count(self.group, self.domain, assignment, len(kept))
+        self.group, self.domain = rule.group, _domain_of(rule)
+        self.counts = _count(self.group, self.domain, assignment, len(rule.minimum))
         self.covered = (self.counts[:, :-1] > 0).sum(axis=1)
-        self.minimum = np.append(rule.minimum[kept], 0)
+        self.minimum = np.append(rule.minimum, 0)
 
     def open_moves(self, pods: Ints, sources: Ints, nodes: Ints) -> Bools | None:
         group = self.group[pods]

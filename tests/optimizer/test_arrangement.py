@@ -141,6 +141,17 @@ def test_room_for_what_is_on_its_way_changes_by_itself() -> None:
     assert (room.free.tolist(), placement.free.tolist()) == ([[7, 4]], [[7, 6]])
 
 
+def test_so_it_does_over_parts() -> None:
+    parts = Parts(np.full((2, 1), 9), np.array([[0, -1], [1, -1], [0, 1]]), np.array([0, 0, 0]))
+    placement = Arrangement(make_problem([[2], [3]], parts, [0, 1]))
+
+    room = placement.room_while_moving()
+    assert room.free.tolist() == placement.free.tolist() == [[7, 6, 6]]
+    room.take(2, placement.need[:, 0])
+
+    assert (room.free.tolist(), placement.free.tolist()) == ([[5, 4, 4]], [[7, 6, 6]])
+
+
 def test_a_placement_is_taken_back_to_any_other() -> None:
     problem = make_problem([[2], [3], [1]], [[9], [9]], [0, 1, -1])
     placement = Arrangement(problem)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from descheduler.optimizer import ReduceFragmentation, make_problem
+from descheduler.optimizer import AtMost, ReduceFragmentation, make_problem
 from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.arrays import Floats, Ints
 from descheduler.optimizer.limits import Budget, Limits
@@ -93,6 +93,40 @@ def test_the_best_move_of_all_is_made_again_and_again(pods: int) -> None:
         naive.move(int(movable[pod]), int(node))
     assert placement.at.tolist() == naive.at.tolist()
     assert (placement.at != placement.origins).any()
+
+
+def test_a_move_that_another_one_has_closed_is_looked_at_again_before_it_is_made() -> None:
+    """Pod 1 goes first and closes its zone to pod 0, whose next best node is worth more to pod 2."""
+    zone = AtMost(np.zeros(3, np.int64), np.array([0, 1, 1, -1]), np.array([1]))
+    problem = make_problem(
+        [[10], [20], [12]],
+        [[99], [99], [99], [12]],
+        [0, 0, 0],
+        pod_class=[0, 1, 2],
+        allowed=[[False, False, True, True], [False, True, False, False], [False, False, False, True]],
+        rules=[zone],
+    )
+    placement = Arrangement(problem)
+
+    climb_best_first(placement, Prices(np.array([5.0, 1.0, 1.0, 4.0]), placement), Budget(Limits(work=1.0)))
+
+    assert placement.at.tolist() == [0, 1, 3]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_change_for_pods_that_have_moved_counts_what_their_move_has_cost(seed: int) -> None:
+    placement, guide = priced(seed, pods=8)
+    for pod in np.flatnonzero(placement.problem.evictable)[:3].tolist():
+        open_nodes = np.flatnonzero(placement.open_moves(np.array([pod]), np.arange(6))[0])
+        placement.move(pod, int(open_nodes[0]))
+    before, now = guide_sum(placement, guide), placement.at.copy()
+
+    change = shift_changes(placement, guide, np.arange(8), np.arange(6))
+
+    for pod, node in np.argwhere(np.isfinite(change) & placement.problem.evictable[:, None]).tolist():
+        placement.move(pod, node)
+        assert guide_sum(placement, guide) - before == pytest.approx(change[pod, node])
+        placement.move(pod, int(now[pod]))
 
 
 def test_no_move_is_made_when_the_budget_is_over() -> None:

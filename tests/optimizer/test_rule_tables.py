@@ -62,6 +62,9 @@ def test_pods_of_no_group_and_of_other_groups_do_not_count() -> None:
         pytest.param(2, [0, 0, 2], 0, (), "123", id="another one stays there"),
         pytest.param(1, [0, 2, -1], 0, (), "123", id="one zone is enough"),
         pytest.param(1, [0, 0, -1], 0, ((1, 3),), "12", id="in one zone, but not in none"),
+        pytest.param(1, [2, -1, -1], 0, (), "01", id="from one zone to another one"),
+        pytest.param(1, [0, 2, -1], 1, ((0, 3),), "01", id="once the only other one has left for no zone"),
+        pytest.param(1, [2, -1, -1], 0, ((1, 0),), "013", id="once another one has come to the first zone"),
         pytest.param(0, [0, -1, -1], 0, (), "123", id="none is enough"),
         pytest.param(2, [0, 0, -1], 0, (), "123", id="fewer than there have to be"),
         pytest.param(2, [0, 3, -1], 0, (), "12", id="in the only zone, to another one"),
@@ -103,6 +106,10 @@ def test_a_group_is_its_own_company_and_pods_of_none_need_and_give_none() -> Non
     assert opened(Together(group(0, 0), ZONE, np.array([[0, 0]])), [0, 0], 0) == "123"
     assert opened(Together(group(0, -1), ZONE, np.array([[0, 1]])), [0, 0], 1) == "123"
     assert opened(Together(group(0, -1), ZONE, np.array([[0, 1]])), [0, 2], 0) == "13"
+
+
+def test_a_pod_of_no_group_that_has_come_is_no_company() -> None:
+    assert opened(Together(group(0, 1, -1), ZONE, np.array([[0, 1]])), [0, 0, 0], 0, (2, 2)) == "13"
 
 
 def test_a_pod_needs_all_that_it_is_paired_with() -> None:

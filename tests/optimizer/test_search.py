@@ -33,13 +33,16 @@ class Goal:
         tidied: Sequence[tuple[int, int]] = (),
         varies: bool = False,
         anneals: bool = False,
+        annealed_to: int = 1,
         pieces: int = 99,
     ) -> None:
         self._bound, self._first, self._tidied = bound, first, tidied
         self._varies, self._anneals, self._pieces = varies, anneals, pieces
+        self._annealed_to = annealed_to
         self.varied: list[Limits] = []
         self.sizes: list[int] = []
-        self.num_annealed = 0
+        self.begun_at: list[list[int]] = []
+        self.num_asked = self.num_annealed = 0
 
     def prepare(self, problem: Problem) -> Goal:
         """Itself, whatever the problem is."""
@@ -79,18 +82,20 @@ class Goal:
 
     def annealing(self, placement: Arrangement, rng: np.random.Generator) -> Any:
         """Itself."""
+        self.num_asked += 1
         self._placement = placement
         return self if self._anneals else None
 
     def run(self, budget: Budget, whole: Budget, until: float) -> None:
         """Moves one pod a time, and spends a third of the work."""
         self.num_annealed += 1
-        self._placement.move(self.num_annealed, 1)
+        self._placement.move(self.num_annealed, self._annealed_to)
         budget.spend(0.34)
 
     def neighbourhood(self, placement: Arrangement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:
         """All, so many times."""
         self.sizes.append(num_pods)
+        self.begun_at.append(placement.at.tolist())
         return None if len(self.sizes) > self._pieces else Neighbourhood(np.arange(2), np.arange(4))
 
 
@@ -141,6 +146,15 @@ def test_moves_of_a_hint_that_open_each_other_are_all_made() -> None:
     found.start()
 
     assert found.incumbent.assignment.tolist() == [1, 2, 3]
+
+
+def test_a_hint_leads_to_the_first_node_as_to_any_other() -> None:
+    problem = make_problem([[1]] * 3, [[4]] * 3, [0, 0, 2])
+
+    found, _ = searching(Goal(), problem=problem, hint=np.array([1, 1, 0]))
+    found.start()
+
+    assert found.incumbent.assignment.tolist() == [1, 1, 0]
 
 
 def test_what_is_proposed_is_taken_where_it_is_better() -> None:
@@ -276,6 +290,16 @@ def test_an_objective_s_own_search_gets_three_times_the_work_of_pieces_in_longer
     assert 2.5 * solved < sum(length or 0.0 for length in lengths) < 3.0 * solved + 2.0
 
 
+def test_an_own_search_comes_before_the_first_piece(answers: Callable[..., None]) -> None:
+    answers()
+    goal = Goal(varies=True, pieces=0)
+    found, _ = searching(goal, problem=large(), work=100.0)
+
+    found.improve(found.budget)
+
+    assert len(goal.varied) == 1
+
+
 def test_an_own_search_that_has_nothing_to_do_is_not_asked_again(answers: Callable[..., None]) -> None:
     answers()
     goal = Goal(varies=False, pieces=5)
@@ -296,8 +320,29 @@ def test_annealing_is_looked_at_when_it_is_better_and_goes_on_until_its_share_is
     for _ in range(4):
         found.improve(found.budget.part(Limits(work=0.34)))
 
-    assert goal.num_annealed == 3
+    assert (goal.num_asked, goal.num_annealed) == (1, 3)
     assert told == [(3, 1), (2, 2), (1, 3)]
+
+
+def test_no_annealing_begins_where_no_work_is_left(answers: Callable[..., None]) -> None:
+    goal = Goal(anneals=True)
+    found, _ = searching(goal, problem=large())
+
+    found.improve(found.budget.part(Limits(work=0.0)))
+
+    assert goal.num_asked == 0
+
+
+def test_an_annealing_that_has_led_to_nothing_better_is_taken_back_when_it_ends(answers: Callable[..., None]) -> None:
+    answers()
+    goal = Goal(first=[(1, 1)], anneals=True, annealed_to=0, pieces=0)
+    goal.share = 0.3
+    found, _ = searching(goal, problem=large())
+    found.start()
+
+    found.improve(found.budget)
+
+    assert (goal.num_annealed, goal.begun_at) == (1, [[0, 1, 0, 0]])
 
 
 def test_the_best_of_another_search_is_taken_unless_this_one_anneals(answers: Callable[..., None]) -> None:
@@ -308,9 +353,10 @@ def test_the_best_of_another_search_is_taken_unless_this_one_anneals(answers: Ca
 
     for each in (plain, annealing):
         each.adopt(np.array([1, 1, 1, 0]))
-    plain.adopt(np.array([1, 0, 0, 0]))
+    for no_better in ([1, 0, 0, 0], [0, 1, 1, 1]):
+        plain.adopt(np.array(no_better))
 
-    assert plain.incumbent.value == (1, 3)
+    assert (plain.incumbent.value, plain.incumbent.assignment.tolist()) == ((1, 3), [1, 1, 1, 0])
     assert annealing.incumbent.value == (3, 1)
 
 

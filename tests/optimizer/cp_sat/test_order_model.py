@@ -62,6 +62,14 @@ def test_no_order_of_moves_leads_to_more(seed: int) -> None:
     assert goal.value(reached_by_model(goal, problem)) == best_in_order(goal, problem)
 
 
+def test_pods_that_have_room_each_but_not_both_do_not_arrive_at_once() -> None:
+    """The pod of 2 can leave its node of 3 once both others are there, and so they cannot be."""
+    problem = make_problem([[1], [1], [2]], [[2], [3]], [0, 0, 1])
+    goal = RepairViolations(weight=np.ones(3, np.int64)).prepare(problem)
+
+    assert goal.value(reached_by_model(goal, problem)) == best_in_order(goal, problem) == (2, 1)
+
+
 def web_and_databases(group: list[int], *, capacity: int) -> Problem:
     """Pods of node 0 that have to leave; those of group 0 are only where one of group 1 is."""
     needs = Together(np.array(group), np.arange(2), np.array([[0, 1]]))
@@ -75,11 +83,31 @@ def test_pods_go_to_another_node_after_one_that_they_need_while_another_one_of_i
     assert goal.value(reached_by_model(goal, problem)) == (1, 3)
 
 
-def test_a_pod_and_the_only_one_that_it_needs_stay() -> None:
-    problem = web_and_databases([0, 1], capacity=4)
+@pytest.mark.parametrize("home", [0, 1])
+def test_a_pod_and_the_only_one_that_it_needs_stay(home: int) -> None:
+    needs = Together(np.array([0, 1]), np.arange(2), np.array([[0, 1]]))
+    problem = make_problem([[1]] * 2, [[4]] * 2, [home] * 2, rules=[needs])
     goal = RepairViolations(weight=np.ones(2, np.int64)).prepare(problem)
 
-    assert reached_by_model(goal, problem).tolist() == [0, 0]
+    assert reached_by_model(goal, problem).tolist() == [home] * 2
+
+
+@pytest.mark.parametrize("pod", [0, 1, 4])
+def test_a_pod_goes_where_one_stays_that_it_needs_and_from_where_another_one_stays_that_is_needed(pod: int) -> None:
+    """Pods 2 and 3, on both nodes, stay; pod 0 needs one of them or pod 1, and pod 4 is of another group."""
+    rule = Together(np.array([0, 1, 1, 1, 2]), np.arange(2), np.array([[0, 1]]))
+    problem = make_problem([[1]] * 5, [[5], [5]], [0, 0, 0, 1, 0], evictable=np.arange(5) == pod, rules=[rule])
+    goal = RepairViolations(weight=np.ones(5, np.int64)).prepare(problem)
+
+    assert reached_by_model(goal, problem)[pod] == 1
+
+
+def test_a_pod_without_the_company_that_it_needs_goes_to_where_it_stays() -> None:
+    rule = Together(np.array([0, 1]), np.arange(2), np.array([[0, 1]]))
+    problem = make_problem([[1]] * 2, [[5], [5]], [0, 1], evictable=[True, False], rules=[rule])
+    goal = RepairViolations(weight=np.ones(2, np.int64)).prepare(problem)
+
+    assert reached_by_model(goal, problem).tolist() == [1, 1]
 
 
 def led_to(problem: Problem) -> set[Places]:
@@ -107,7 +135,7 @@ def tight_problem(kind: type[Rule] | None, rng: np.random.Generator) -> Problem:
     made: dict[type[Rule], Rule] = {
         AtMost: AtMost(group, domain, rng.integers(1, 3, 2)),
         MaxSkew: MaxSkew(group, domain, rng.integers(1, 3, 2), there, others=rng.integers(0, 2, (2, 3))),
-        Together: Together(group, domain, rng.integers(0, 2, (2, 2))),
+        Together: Together(rng.choice([0, 0, 1, 2], 4), domain, rng.integers(0, 3, (2, 2))),
     }
     return make_problem(
         rng.integers(1, 4, (4, 1)),
