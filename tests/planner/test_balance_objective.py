@@ -309,3 +309,16 @@ def test_what_is_said_against_most_pods_is_in_the_way(against: dict[str, str], t
 
     assert asked.objective.obstacles({("", "shop", name): said for name, said in against.items()}) == text
     assert (asked.objective.lets_go_nowhere, asked.objective.places_nowhere) == (False, False)
+
+
+def test_resources_of_which_a_node_is_at_its_target_do_not_matter_to_what_has_to_leave() -> None:
+    """Node a is 2 cores over its target, and at the one of its memory."""
+    nodes = [make_node("a", cpu="10", memory="10Gi"), make_node("b", cpu="10", memory="10Gi")]
+    guard = make_budget("guard", {"app": "x"}, disruptions_allowed=0)
+    x: Object = {"labels": {"app": "x"}}
+    pods = [pod("m", "1", memory="7Gi", **x), pod("c", "5", **x), pod("s", "3", **x)]
+    args = {"targetThresholds": {"cpu": 70, "memory": 70}}
+    asked = objective_over("balanceUtilization", nodes, pods, args=args, budgets=(guard,))
+
+    assert asked.objective.needs_more_than(0) == "node a needs 1 eviction"
+    assert asked.objective.obstacles({}).startswith("node a stays over its target: pod default/c cannot be evicted")

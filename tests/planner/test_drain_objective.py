@@ -350,3 +350,17 @@ def test_a_node_that_a_replacement_comes_to_is_not_drained() -> None:
         assert asked.handle.evictor.request(asked.pod("p")).is_accepted
         assert asked.objective.stated_over(asked.cluster).protected.tolist() == [False, True, True]
         assert asked.objective.shown((1, 5)) == (1, 5)
+
+
+def test_a_pod_is_told_what_the_goal_says_of_its_node() -> None:
+    """What is in the way of all pods together is known from the goal alone; pod agent does not keep the node in use."""
+    asked = drain()
+    causes(asked, refusing("q", alone=False))
+
+    assert asked.objective.why_not(asked.pod("p")) == (
+        "node a is not drained: pod default/q cannot be evicted together with the other pods of the node: no node has"
+        " room"
+    )
+    assert asked.objective.why_not(asked.pod("agent")) == (
+        "the pod does not keep node a in use: it belongs to a DaemonSet"
+    )

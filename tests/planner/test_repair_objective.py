@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from descheduler.model.groups.workloads import Workload
 from descheduler.model.pod import Pod
 from descheduler.plan.moves import identity_of
 from tests.builders import (
@@ -14,6 +15,7 @@ from tests.builders import (
     make_budget,
     make_node,
     make_pod,
+    owner,
     preferred_node_affinity,
     required_anti_affinity,
     required_node_affinity,
@@ -207,3 +209,13 @@ def test_it_is_said_that_moves_of_others_end_what_a_pod_is_selected_for() -> Non
         assert asked.handle.evictor.request(other).is_accepted
         assert asked.objective.why_not(first).startswith("the moves of other pods end what it is selected for (Remove")
     assert asked.objective.why_not(other) == f"not selected by {APART}"
+
+
+def test_a_pod_for_which_none_is_created_is_not_selected_again() -> None:
+    idle = Workload("ReplicaSet", "default", "idle", "idle", 0)
+    pods = [pod("idle", owners=[owner("ReplicaSet/idle", uid="idle")]), pod("q")]
+    asked = repair(pods, workloads={"idle": idle})
+
+    with asked.handle.evictor.what_if():
+        assert asked.handle.evictor.request(asked.pod("idle")).is_accepted
+        assert (asked.objective.figure(), dict(asked.objective.objections())) == (1, {})

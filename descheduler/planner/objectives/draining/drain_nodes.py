@@ -215,7 +215,7 @@ class DrainNodesObjective(ConsolidateNodesObjective):
             return None
         blocked = pods[0] if pod is None else pod
         _, alone, _ = ask([blocked])
-        if len(pods) == 1 or not alone.is_accepted:
+        if not alone.is_accepted:
             return self._by_pod(node, blocked, alone)
         return self._by_pod(node, blocked, verdict, _TOGETHER if is_proven else _AFTER_OTHERS)
 
