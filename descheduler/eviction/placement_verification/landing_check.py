@@ -83,7 +83,7 @@ class LandingCheck(PodByPod):
     def verdict(self, bundle: Bundle) -> Verdict:
         """The first refusal of a pod on top of those before it; pods that leave together have to land so as well.
 
-        Where room is held for each of them for which a pod is created, the order in which they come makes no difference.
+        Where room is held for each of them that comes back, the order in which they come makes no difference.
         """
         verdict = super().verdict(bundle)
         rules = self._rules_of(bundle)

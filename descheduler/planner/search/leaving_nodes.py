@@ -111,7 +111,7 @@ class LeavingNodes:
         return None
 
     def _nodes_for(self, pod: Pod, depth: int) -> Sequence[str]:
-        """The nodes on which room can be held for the pod now, after so many others; "" where none is created for it."""
+        """The nodes on which room can be held for the pod now, after so many others; "" where no pod comes for it."""
         openings = self._evictor.prover().openings()
         if openings.needs_no_node(pod):
             return [""]
