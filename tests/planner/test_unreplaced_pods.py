@@ -6,10 +6,14 @@ from typing import Any
 
 import pytest
 
+from descheduler.cycle.deciding.decide import decide
+from descheduler.cycle.plugins import REGISTRY
 from descheduler.model.groups.workloads import Workload
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
-from tests.builders import Object, make_node, make_pod, owner
+from descheduler.policy.load import load_policy
+from tests.builders import NOW, Object, make_node, make_pod, make_snapshot, owner
+from tests.planner.choosing import choosing_policy, targets
 from tests.planner.runs import goal_of, run_objective
 from tests.strategies.runs import evicted
 
@@ -36,6 +40,25 @@ def test_a_node_is_drained_of_them_where_no_other_node_has_room() -> None:
 
     assert [(move.pod.name, move.to_node) for move in decisions.moves] == [("idle-a", None)]
     assert (goal_of(decisions).levels[0].after, goal_of(decisions).status) == (0, "optimal")
+
+
+@pytest.mark.parametrize("key", ["drainNodes", "consolidateNodes"])
+def test_they_leave_with_pods_for_which_the_plan_chooses_nodes(key: str) -> None:
+    """The scheduler would return pod web to node a, which is the emptiest once both have left."""
+    nodes = [make_node(name, cpu="9") for name in "abc"]
+    args: Object = {"nodes": ["a"]} if key == "drainNodes" else {}
+    stay = (make_pod(f"stays-{node}", cpu="7", node=node, owners=[]) for node in "bc")
+    pods = [idle("a", "2"), make_pod("web", cpu="2", node="a", owners=["ReplicaSet/web"]), *stay]
+    web_set = Workload("ReplicaSet", "default", "web", pods[1].owners[0].uid, 1)
+
+    decisions = decide(
+        load_policy(choosing_policy({key: args}), REGISTRY),
+        make_snapshot(nodes, pods, workloads={**WORKLOADS, web_set.uid: web_set}),
+        now=NOW,
+    )
+
+    assert sorted(targets(decisions)) == ["idle-a", "web"]
+    assert goal_of(decisions).status == "optimal"
 
 
 def test_a_node_is_emptied_of_them() -> None:

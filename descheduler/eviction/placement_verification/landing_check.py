@@ -83,13 +83,13 @@ class LandingCheck(PodByPod):
     def verdict(self, bundle: Bundle) -> Verdict:
         """The first refusal of a pod on top of those before it; pods that leave together have to land so as well.
 
-        Where room is held for each of them, the order in which they come makes no difference.
+        Where room is held for each of them that comes back, the order in which they come makes no difference.
         """
         verdict = super().verdict(bundle)
         rules = self._rules_of(bundle)
         if rules is None or len(bundle.candidates) == 1:
             return verdict
-        if verdict.is_accepted and all(candidate.held_on for candidate in bundle.candidates):
+        if verdict.is_accepted and self._has_own_rooms(bundle, rules):
             return verdict
         return _of_gang(self._together(bundle, rules) if verdict.is_accepted else verdict, bundle)
 
@@ -122,6 +122,15 @@ class LandingCheck(PodByPod):
         """Books what earlier rounds have evicted."""
         for move in moves:
             self._book(move, self._landings.scheduling_of(move.profile))
+
+    def _has_own_rooms(self, bundle: Bundle, rules: _Rules) -> bool:
+        """Whether room is held for some of the pods, and nothing is created for the others."""
+        others = [candidate.pod for candidate in bundle.candidates if not candidate.held_on]
+        if len(others) == len(bundle.candidates):
+            return False
+        mates = _mates(bundle)
+        landings = (self._landings.consider(pod, rules.settings, only_proven=True, mates=mates) for pod in others)
+        return all(landing.replacement.pod is None for landing in landings)
 
     def _together(self, bundle: Bundle, rules: _Rules) -> Verdict:
         new = [candidate for candidate in bundle.candidates if self._is_new(candidate.pod)]

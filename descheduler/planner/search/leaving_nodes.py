@@ -111,8 +111,11 @@ class LeavingNodes:
         return None
 
     def _nodes_for(self, pod: Pod, depth: int) -> Sequence[str]:
-        """The nodes on which room can be held for the pod now, after so many others."""
-        nodes, why_not = self._evictor.prover().openings().holding(pod)
+        """The nodes on which room can be held for the pod now, after so many others; "" where no pod comes for it."""
+        openings = self._evictor.prover().openings()
+        if openings.needs_no_node(pod):
+            return [""]
+        nodes, why_not = openings.holding(pod)
         found = [node for node in nodes if node != pod.node_name and not self._closed.why(node)]
         if not found:
             message = "on no other node can room be held for its replacement pod while the pod runs"
