@@ -65,9 +65,7 @@ def at_most(*pods: int, domain: Sequence[int] = (0, 1, 2, 0), num_pods: int = 6)
         pytest.param(swap([spread(0, 1, 2, 4)]), (0, 2), id="zones are more even than before"),
         pytest.param(swap([spread(0, 2, 4)]), (0, 2), id="zones are uneven before"),
         pytest.param(swap([spread(0, 3, 5, there=False)]), (0, 2), id="no zone counts"),
-        pytest.param(
-            swap([spread(0, 3, 5, domain=(0, 1, 1, -1))]), (1, 0), id="pods without a zone do not count"
-        ),
+        pytest.param(swap([spread(0, 3, 5, domain=(0, 1, 1, -1))]), (1, 0), id="pods without a zone do not count"),
     ],
 )
 def test_rules_between_large_pods_count(problem: Problem, bound: Value) -> None:
@@ -105,7 +103,7 @@ def test_one_pod_makes_place_for_two_large_ones() -> None:
 def test_no_pod_has_to_leave_a_node_that_is_at_its_ceiling_where_no_large_one_comes() -> None:
     """One move in all: of nodes 0 and 3 one is relieved. Both pods of 3 could make place for the one of 6."""
     problem = make_problem(
-        [[6], [2], [1], [3], [3], [1], [5], [2], [7]],
+        [[6], [2], [1], [3], [3], [1], [4], [2], [7]],
         [[10]] * 4,
         [0, 0, 0, 1, 1, 1, 2, 3, 3],
         evictable=[True, True, False, True, True, False, False, True, False],

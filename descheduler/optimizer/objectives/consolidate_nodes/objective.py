@@ -142,7 +142,6 @@ class ConsolidateNodesGoal(PreparedObjective):
         """Minimises the weight of nodes in use, then cost; of what is equal the model's random choice."""
         emptied = self._drains.is_emptied(placement)
         inside = set(neighbourhood.pods.tolist())
-        steps = 2 * len(neighbourhood.pods) + 1
         most = 1 + int(self._problem.cost[neighbourhood.pods].sum())
         for node in neighbourhood.nodes.tolist():
             for resource in range(self._problem.num_resources):
@@ -150,18 +149,17 @@ class ConsolidateNodesGoal(PreparedObjective):
             home = self._drains.home[node].tolist()
             if self._drains.can_empty[node] and inside.issuperset(home):
                 goes = model.new_bool()
-                model.minimise([-int(self._weight[node]) * most * steps], [goes])
+                model.minimise([-int(self._weight[node]) * most], [goes])
                 self._take_whole(model, placement, node, goes)
                 self._keep_away(model, neighbourhood, node, goes)
             elif self._drains.opens[node] and self._weight[node]:
                 closed = model.new_bool()
-                model.minimise([-int(self._weight[node]) * most * steps], [closed])
+                model.minimise([-int(self._weight[node]) * most], [closed])
                 self._keep_away(model, neighbourhood, node, closed)
             elif emptied[node] or not self._drains.is_used[node]:
                 self._keep_away(model, neighbourhood, node, 1)
         pods = neighbourhood.pods.tolist()
-        cost = (self._problem.cost[neighbourhood.pods] * steps).tolist()
-        model.minimise(cost, [model.has_moved(pod) for pod in pods])
+        model.minimise(self._problem.cost[neighbourhood.pods].tolist(), [model.has_moved(pod) for pod in pods])
 
     def _take_whole(self, model: Model, placement: Arrangement, node: int, goes: object) -> None:
         """All pods leave or none, unless an objective before this one took some of them already."""
@@ -206,7 +204,7 @@ def _undecided_nodes(
     num_pods: int,
     emptied: Bools,
 ) -> Ints:
-    """One to three nodes that might be emptied, the ones with few pods more often, and as many that are emptied.
+    """Nodes that might be emptied, the ones with few pods more often, in turn with such that are emptied; six at most.
 
     Of the latter those more often that have used up what limits leave to pods of the former.
     """
