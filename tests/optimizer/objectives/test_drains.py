@@ -12,16 +12,14 @@ from descheduler.optimizer.objectives.consolidate_nodes import MostAllocated
 from descheduler.optimizer.objectives.consolidate_nodes.drains import Drains
 
 
-@pytest.mark.parametrize(("size", "can_empty"), [(3, [True, False]), (4, [False, False])])
-def test_pods_of_nodes_that_can_be_emptied_fit_beside_the_pods_of_another_node(
-    size: int, can_empty: list[bool]
-) -> None:
-    """Node 1 has 6 of 9 in a pinned pod."""
-    problem = make_problem([[size], [6]], [[9], [9]], [0, 1], evictable=[True, False])
+@pytest.mark.parametrize(("size", "can_empty"), [(3, True), (4, False)])
+def test_pods_of_nodes_that_can_be_emptied_fit_beside_the_pods_of_another_node(size: int, can_empty: bool) -> None:
+    """Nodes of 9, of which node 1 has a pod of 6."""
+    problem = make_problem([[size], [6]], [[9], [9]], [0, 1])
 
     drains = Drains(problem, problem.capacity, np.zeros(2, bool), np.zeros(2, bool))
 
-    assert drains.can_empty.tolist() == can_empty
+    assert drains.can_empty.tolist() == [can_empty, can_empty]
 
 
 def test_pods_go_home_whose_node_is_not_emptied_where_they_have_room() -> None:
