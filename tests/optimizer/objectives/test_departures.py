@@ -139,6 +139,15 @@ def test_pods_go_to_the_fullest_node_of_a_machine_that_fits_them() -> None:
     assert (kinds[0], nodes[0]) == (0, 0)
 
 
+def test_a_pod_that_just_fits_one_node_of_a_machine_goes_there() -> None:
+    """GPU 0 has 2 tenths left, GPU 1 has 10, of which the pod takes all."""
+    problem = hosts([[1, 8], [1, 10]], [0, PENDING])
+
+    (value, kinds, nodes) = filled(problem, [0.0, 1.0])[0]
+
+    assert (value, kinds[0], nodes[0]) == (1.0, 1, 1)
+
+
 CHAIN = [[8, 10], [8, 10], [8, 10]]
 
 

@@ -36,6 +36,11 @@ def test_items_that_need_what_there_is_none_of_count_nothing() -> None:
     assert bound([[1, 1]], [7], [5, -1]) == 0
 
 
+def test_what_there_is_none_of_is_nothing_to_divide_by() -> None:
+    with np.errstate(all="raise"):
+        assert bound([[0, 2], [0, 2]], [3, 4], [0, 2]) == 4
+
+
 def test_items_that_take_nothing_always_fit() -> None:
     assert bound([[0], [3]], [4, 6], [1]) == 6
 

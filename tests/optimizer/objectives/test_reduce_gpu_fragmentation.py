@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from descheduler.optimizer import Limits, Problem, ReduceGpuFragmentation, Solution, make_problem, replay, solve
+from descheduler.optimizer import Limits, Parts, Problem, ReduceGpuFragmentation, Solution, make_problem, replay, solve
 from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.arrays import Floats
 from descheduler.optimizer.limits import Budget
@@ -100,6 +100,25 @@ def test_recreation_only_betters_and_keeps_the_tables() -> None:
 
     assert goal.value(placement.at)[0] <= before[0]
     assert descent.stranded == goal.value(placement.at)[0]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_tables_are_those_of_the_placement_after_moves_were_taken_back(seed: int) -> None:
+    """Eight hosts of one part for cores and two devices, of which most are used in part."""
+    rng = np.random.default_rng(seed)
+    capacity = [[2**40, 20]] * 8 + [[10, 2**40]] * 16
+    taken, machine = np.column_stack((np.repeat(np.arange(8), 2), 8 + np.arange(16))), np.repeat(np.arange(8), 2)
+    need = np.column_stack((rng.integers(1, 6, 20), rng.integers(1, 4, 20)))
+    at = np.concatenate((np.arange(16), rng.integers(0, 16, 4)))
+    problem = make_problem(need, Parts(np.array(capacity), taken, machine), at)
+    goal, placement = _OBJECTIVE.prepare(problem), Arrangement(problem)
+    descent, budget = goal.descent(placement), Budget(Limits(work=0.03))
+
+    Recreation(descent, np.random.default_rng(seed)).run(budget, budget, 1.0)
+
+    fresh = goal.descent(placement)
+    assert descent.stranded == fresh.stranded == goal.value(placement.at)[0]
+    assert [descent.best_open_move(pod) for pod in range(20)] == [fresh.best_open_move(pod) for pod in range(20)]
 
 
 @pytest.mark.long

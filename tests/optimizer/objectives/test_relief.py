@@ -72,6 +72,23 @@ def test_rules_between_large_pods_count(problem: Problem, bound: Value) -> None:
     assert BalanceUtilization(_CEILING).prepare(problem).bound() == bound
 
 
+def test_what_large_pods_do_not_need_may_be_used_up() -> None:
+    """The pinned pod of node 0 has all of a second resource."""
+    one = swap()
+    need = np.column_stack((one.need, [0, 0, 0, 4, 0, 0]))
+    problem = make_problem(
+        need,
+        np.column_stack((one.capacity, [4] * 4)),
+        one.assignment,
+        pod_class=one.pod_class,
+        allowed=one.allowed,
+        evictable=one.evictable,
+    )
+    ceiling = np.column_stack((_CEILING, [4] * 4))
+
+    assert BalanceUtilization(ceiling).prepare(problem).bound() == best_balance(problem, ceiling) == (0, 2)
+
+
 def test_a_large_pod_takes_as_many_more_as_it_needs_on_a_node_that_is_over_its_ceiling() -> None:
     """Both pods of 4 leave node 1 for the one of 6, and one would without it."""
     problem = make_problem(
@@ -103,7 +120,7 @@ def test_one_pod_makes_place_for_two_large_ones() -> None:
 def test_no_pod_has_to_leave_a_node_that_is_at_its_ceiling_where_no_large_one_comes() -> None:
     """One move in all: of nodes 0 and 3 one is relieved. Both pods of 3 could make place for the one of 6."""
     problem = make_problem(
-        [[6], [2], [1], [3], [3], [1], [5], [2], [7]],
+        [[6], [2], [1], [3], [3], [1], [4], [2], [7]],
         [[10]] * 4,
         [0, 0, 0, 1, 1, 1, 2, 3, 3],
         evictable=[True, True, False, True, True, False, False, True, False],

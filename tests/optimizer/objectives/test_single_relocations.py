@@ -24,6 +24,7 @@ def relocated(
     gang: list[int] | None = None,
     weight: list[int] | None = None,
     work: float = 1.0,
+    until: float = 1.0,
     seed: int = 0,
 ) -> Arrangement:
     """The placement after relocations until none gains enough."""
@@ -35,7 +36,7 @@ def relocated(
     )
     placement, budget = Arrangement(problem), Budget(Limits(work=work))
     assert problem.parts is not None
-    Relocations(units, problem.parts, placement, np.random.default_rng(seed)).run(budget, budget, 1.0)
+    Relocations(units, problem.parts, placement, np.random.default_rng(seed)).run(budget, budget, until)
     return placement
 
 
@@ -81,7 +82,34 @@ def test_pods_of_gangs_and_searches_that_are_over_make_no_move() -> None:
     problem = hosts([[1, 5], [1, 5], [1, 10]], [0, 1, PENDING])
 
     assert (relocated(problem, gang=[-1, -1, 4]).at == problem.assignment).all()
+    assert (relocated(problem, gang=[-1, -1, 0]).at == problem.assignment).all()
     assert (relocated(problem, work=0.0).at == problem.assignment).all()
+
+
+def test_no_move_is_made_from_the_share_of_the_whole_on() -> None:
+    """Pod 0 of host 0, which comes first with its free GPUs, makes room for two by leaving for host 1."""
+    problem = hosts(
+        [[8, 1], [0, 10], [0, 9], [0, 10], [0, 10], [4, 5], [4, 5]],
+        [0, 2, 3, 4, 5, PENDING, PENDING],
+        evictable=[True, False, False, False, False, True, True],
+    )
+
+    assert (relocated(problem, until=0.0).at == problem.assignment).all()
+    assert relocated(problem, until=1e-9).at[0] == 3
+
+
+@pytest.mark.parametrize(
+    "waiting",
+    [
+        pytest.param([[1, 10], [4, 1]], id="an eighth and all, half and a tenth"),
+        pytest.param([[8, 1], [1, 9]], id="all and a tenth, an eighth and nine tenths"),
+    ],
+)
+def test_pods_land_first_that_take_the_least_of_what_the_machine_has_left(waiting: list[list[int]]) -> None:
+    """Pod 0 leaves 8 cores of host 0, whose GPUs have 10 tenths together; pods 2 and 3 do not fit beside each other."""
+    problem = hosts([[8, 1], [0, 10], *waiting], [0, 1, PENDING, PENDING], evictable=[True, False, True, True])
+
+    assert relocated(problem).at[2:].tolist() == [PENDING, 0]
 
 
 def test_several_pending_pods_land_where_one_has_left() -> None:

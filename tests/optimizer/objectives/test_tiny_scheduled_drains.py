@@ -117,3 +117,15 @@ def test_a_short_search_keeps_the_drains_of_an_earlier_one(seed: int) -> None:
     assert sum(int(WEIGHT[drain.node]) for drain in planned) >= sum(
         int(WEIGHT[drain.node]) for drain in searched(problem, work=4e-3)
     )
+
+
+@pytest.mark.parametrize("seed", [3, 5])
+def test_a_search_ends_by_itself_where_it_was_in_vain_for_long(seed: int) -> None:
+    """Less can be emptied than the bound says, so that it is not known that there is nothing better."""
+    problem, budget = cluster(seed), Budget(Limits(work=1e9))
+    goal = ConsolidateNodes(weight=WEIGHT).prepare(problem)
+
+    drains = goal.scheduled((), (), MostAllocated(problem.capacity, np.array([1])), budget, np.random.default_rng(seed))
+
+    assert sum(int(WEIGHT[drain.node]) for drain in drains) == max(all_values(problem))
+    assert 0.1 < budget.spent < 2.0

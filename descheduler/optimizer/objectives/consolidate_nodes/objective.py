@@ -195,7 +195,7 @@ def _undecided_nodes(
     num_pods: int,
     emptied: Bools,
 ) -> Ints:
-    """One to three nodes that might be emptied, the ones with few pods more often, and as many that are emptied.
+    """Nodes that might be emptied, the ones with few pods more often, in turn with such that are emptied; six at most.
 
     Of the latter those more often that have used up what limits leave to pods of the former.
     """

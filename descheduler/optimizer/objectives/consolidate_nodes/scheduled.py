@@ -127,23 +127,23 @@ class ScheduledDrains:
         for drain in sequence[same:]:
             for pod, target in zip(drain.pods.tolist(), drain.targets.tolist(), strict=True):
                 self.placement.move(pod, target)
-            self._note(drain, 1)
+            self._note(drain, is_made=True)
 
     def _take_back(self, num_kept: int) -> None:
         while len(self._sequence) > num_kept:
             drain = self._sequence[-1]
-            self._note(drain, -1)
+            self._note(drain, is_made=False)
             for pod in reversed(drain.pods.tolist()):
                 self.placement.move(pod, drain.node)
 
-    def _note(self, drain: Drain, sign: int) -> None:
-        """Takes note that a drain is made (1), or is taken back (-1)."""
-        if sign > 0:
+    def _note(self, drain: Drain, *, is_made: bool) -> None:
+        """Takes note that a drain is made, or that the last one is taken back."""
+        if is_made:
             self._sequence.append(drain)
         else:
             self._sequence.pop()
-        self._is_empty[drain.node] = sign > 0
-        np.add.at(self._num_received, drain.targets, sign)
+        self._is_empty[drain.node] = is_made
+        np.add.at(self._num_received, drain.targets, 1 if is_made else -1)
 
     def _extend(self) -> None:
         """Empties nodes while that is possible, each time the one of a few after which the room is worth most."""
@@ -190,7 +190,7 @@ class ScheduledDrains:
                 return False
             self.placement.move(pod, target)
             targets.append(target)
-        self._note(Drain(node, pods, np.array(targets, dtype=np.int64)), 1)
+        self._note(Drain(node, pods, np.array(targets, dtype=np.int64)), is_made=True)
         return True
 
     def _target(self, node: int, pod: int) -> int:

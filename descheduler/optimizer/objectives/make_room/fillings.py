@@ -32,8 +32,7 @@ def fill(departures: DepartureChoices, chosen: Ints, kinds: PodKinds, items: Int
     shares = (need / np.maximum(departures.rest[:, chosen], 1.0)[:, :, None]).sum(axis=0)
     ranks = np.concatenate((np.broadcast_to(value, shares.shape), value / np.maximum(shares, 1e-9)))
     both = _fill_greedily(departures, np.tile(chosen, 2), kinds, items, value, ranks)
-    first = np.arange(len(chosen))
-    better = np.where(both.value[len(chosen) :] > both.value[: len(chosen)], first + len(chosen), first)
+    better = np.argmax(both.value.reshape(2, -1), axis=0) * len(chosen) + np.arange(len(chosen))
     return Fillings(both.value[better], both.kinds[better], both.nodes[better])
 
 

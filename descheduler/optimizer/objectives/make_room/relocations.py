@@ -215,7 +215,7 @@ class Relocations:
         """What the steps gain with all pending pods that fit the machine then; undone."""
         placement = self._placement
         done: list[tuple[int, int, int]] = []
-        moved = 0
+        gain, moved = 0.0, 0
         for pod, node in steps:
             if node != PENDING and not placement.is_open(pod, node):
                 break
@@ -224,11 +224,12 @@ class Relocations:
             placement.move(pod, node)
         else:
             done.extend(self._land(machine))
-        gain = sum(int(self._pending.weight[pod]) * self._landed(pod, before, node) for pod, before, node in done)
+            landed = sum(int(self._pending.weight[pod]) * self._landed(pod, before, node) for pod, before, node in done)
+            gain = landed / max(moved, 1)
         for pod, before, _ in reversed(done):
             placement.move(pod, before)
         complete = tuple((pod, node) for pod, _, node in done)
-        return _Tried(gain / max(moved, 1) if len(done) >= len(steps) else 0.0, complete)
+        return _Tried(gain, complete)
 
     def _landed(self, pod: int, before: int, node: int) -> int:
         if self._placement.origins[pod] != PENDING:
