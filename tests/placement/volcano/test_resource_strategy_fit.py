@@ -185,11 +185,24 @@ def test_proportional_keeps_cpu_and_memory_beside_scarce_resources(
     assert (codes == 3).tolist() == refused
 
 
-@pytest.mark.parametrize(("memory", "is_refused"), [("5G", False), ("4999M", True)])
-def test_node_keeps_a_million_bytes_for_each_thousandth_of_what_is_scarce(memory: str, is_refused: bool) -> None:
-    proportional = {"enable": True, "resources": GPU, "resourceProportion": {f"{GPU}.cpu": 0.0}}
+@pytest.mark.parametrize(
+    ("rates", "memory", "is_refused"),
+    [
+        pytest.param({"cpu": 0.0}, "5G", False, id="just enough memory"),
+        pytest.param({"cpu": 0.0}, "4999M", True, id="too little memory"),
+        pytest.param({"cpu": 0.0, "memory": 0.0}, "4999M", False, id="a rate of 0 keeps none"),
+        pytest.param({}, "5G", True, id="too little CPU"),
+    ],
+)
+def test_node_keeps_a_million_bytes_and_a_thousandth_of_a_cpu_for_each_thousandth_of_what_is_scarce(
+    rates: Mapping[str, float], memory: str, is_refused: bool
+) -> None:
+    """Of 4 CPU the pod leaves 3, beside 4 GPUs."""
+    stated = {f"{GPU}.{name}": rate for name, rate in rates.items()}
+    proportional = {"enable": True, "resources": GPU, "resourceProportion": stated}
+    offered = node("a", cpu="4", memory=memory, **{GPU: "4"})
 
-    made = _made([node("a", memory=memory, **{GPU: "4"})], pods("new", 1, memory="1G"), proportional=proportional)
+    made = _made([offered], pods("new", 1, memory="1G"), proportional=proportional)
 
     assert (made.tiers.codes(tasks_of(made)["new-0"], 1).tolist() == [3]) is is_refused
 
