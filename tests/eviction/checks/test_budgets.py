@@ -110,6 +110,21 @@ def test_a_negative_number_of_disruptions_allows_no_fewer_than_none() -> None:
 
 
 @pytest.mark.parametrize(
+    ("allowed", "name"),
+    [
+        (3, "PodDisruptionBudget default/b (3 disruptions now)"),
+        (1, "PodDisruptionBudget default/b (1 disruption now)"),
+        (0, ""),
+        (-1, ""),
+    ],
+)
+def test_goals_of_plans_name_budgets_of_which_more_is_allowed_later(allowed: int, name: str) -> None:
+    allowance = make_ledger(make_budget("b", APP, disruptions_allowed=allowed)).allowance()
+
+    assert allowance.name_of(("default", "b")) == name
+
+
+@pytest.mark.parametrize(
     ("policy", "healthy", "expected"),
     [
         pytest.param("AlwaysAllow", 0, None, id="AlwaysAllow lets an unready pod go"),

@@ -251,6 +251,7 @@ def test_a_scheduling_plugin_tells_its_words_its_weight_and_changed_arguments() 
     explanation = explain_plugin("NodeResourcesFit", policy=None, scheduling=configuration)
 
     assert explanation.kind == "scheduling"
+    assert explanation.points == ("preFilter", "filter", "preScore", "score", "placementScore")
     assert "Too many pods" in explanation.reasons
     assert explanation.uses == (
         PluginUse(

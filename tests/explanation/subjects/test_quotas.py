@@ -140,6 +140,18 @@ def test_quotas_that_are_each_others_parents_say_so() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("number", "named"),
+    [(5, "q0, q1, q2, q3, q4, q0"), (6, "q0, q1, q2, q3, q4, ..., q0")],
+)
+def test_first_five_quotas_of_a_loop_are_named(number: int, named: str) -> None:
+    quotas = [_quota(f"q{index}", "12", parent=f"q{(index + 1) % number}") for index in range(number)]
+
+    assert _notes("q0", *quotas, _team_pod("p", "q0", "8")) == (
+        f"q0 has a runtime quota of 0: its parents form a loop ({named})",
+    )
+
+
 def test_quota_within_its_limits_has_nothing_to_say() -> None:
     assert _notes("one", _quota("one", "12"), _team_pod("p", "one", "8")) == ()
 
