@@ -7,10 +7,13 @@ from typing import Any
 
 import pytest
 
+from descheduler.model.groups.workloads import Workload
 from descheduler.model.pod import Pod
+from descheduler.placement.plugins.elastic_quota.quota_usage import ELASTIC_QUOTA_KIND
 from descheduler.plan.goals import Goal
 from descheduler.plan.search_watch import SearchState, SearchWatch
-from tests.builders import Object, make_budget, make_node, make_pod
+from tests.builders import Object, make_budget, make_node, make_pod, owner
+from tests.placement.plugins.elastic_quota.quotas import make_quota, quota_pod
 from tests.planner.runs import asked_after, goal_of, run_objective
 from tests.strategies.runs import evicted
 
@@ -308,3 +311,23 @@ def test_it_is_said_what_helps_where_replacements_come_to_the_wrong_nodes(packs:
     goal = goal_of(run_objective("consolidateNodes", NODES, [pod("p", "2"), pod("r", "6", "b")], packs=packs))
 
     assert goal.sentence == f"2 nodes in use → {rest}"
+
+
+def test_what_others_leave_room_for_is_asked_for_where_it_gains_just_enough() -> None:
+    """The quota has room for the replacement of pod q once the idle pod has left, for which none is created."""
+    nodes = [*(make_node(name, cpu="10", unschedulable=True) for name in "ab"), NODES[2]]
+    idle = quota_pod("idle", "team", cpu="4", node="b", owners=[owner("ReplicaSet/idle", uid="idle")])
+    pods = [idle, quota_pod("q", "team", cpu="4", node="a")]
+
+    decisions = run_objective(
+        "drainNodes",
+        nodes,
+        pods,
+        args={"nodes": ["a", "b"]},
+        planner={"disruptionCost": NO_SCALES, "minGainPerDisruption": 1, "workLimit": 1},
+        packs=False,
+        objects={ELASTIC_QUOTA_KIND: (make_quota("team", most={"cpu": "4"}),)},
+        workloads={"idle": Workload("ReplicaSet", "default", "idle", "idle", 0)},
+    )
+
+    assert evicted(decisions) == ["idle", "q"]
