@@ -110,6 +110,14 @@ def test_a_pod_without_the_company_that_it_needs_goes_to_where_it_stays() -> Non
     assert reached_by_model(goal, problem).tolist() == [1, 1]
 
 
+def test_a_pod_goes_to_another_node_of_a_zone_that_has_too_many() -> None:
+    rule = AtMost(np.zeros(2, np.int64), np.array([0, 0]), np.array([1]))
+    problem = make_problem([[1]] * 2, [[5], [5]], [0, 0], evictable=[True, False], rules=[rule])
+    goal = RepairViolations(weight=np.ones(2, np.int64)).prepare(problem)
+
+    assert reached_by_model(goal, problem).tolist() == [1, 0]
+
+
 def led_to(problem: Problem) -> set[Places]:
     """Where pods can be after single moves, each pod moved once."""
     start = tuple(problem.assignment.tolist())
