@@ -65,7 +65,7 @@ def best_balance(problem: Problem, ceiling: Ints) -> Value:
     """The best value of `BalanceUtilization`: nodes that were under their ceiling stay so, and none over it gets a
     pod."""
     at = feasible(problem)
-    over = (used(problem, at) > ceiling).any(axis=2)
+    over: Bools = np.asarray((used(problem, at) > ceiling).any(axis=2))
     was_over = (problem.usage(problem.assignment) > ceiling).any(axis=1)
     moved = (at != problem.assignment) & (problem.assignment >= 0)
     came = np.stack([((at == node) & moved).any(axis=1) for node in range(problem.num_nodes)], axis=1)
