@@ -287,7 +287,7 @@ def random_piece(rng: np.random.Generator) -> tuple[Problem, Ints]:
         shared if rng.random() < 0.5 else room,
         before,
         pod_class=rng.integers(0, 2, 5),
-        allowed=np.array([[True] * 4, rng.random(4) < 0.6]),
+        allowed=np.vstack((np.ones(4, bool), rng.random(4) < 0.6)),
         both_ends=rng.random(2) < 0.6,
     )
     nodes = rng.integers(0, 4, 5)
