@@ -144,7 +144,7 @@ class BalanceUtilizationObjective(ClusterObjective):
         return refuse(Reason.OTHER_LANDING, message, node)
 
     def in_vain(self, pods: Iterable[Pod]) -> Collection[PodIdentity]:
-        """Those whose node stays over its target without them."""
+        """The pods whose node stays over its target without them."""
         leaving = list(pods)
         over = {name for name in {pod.node_name for pod in leaving} if name in self._names and self._is_over(name)}
         return {identity_of(pod) for pod in leaving if pod.node_name in over}

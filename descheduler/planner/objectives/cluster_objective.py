@@ -229,7 +229,7 @@ class ClusterObjective(ABC):
         return None
 
     def in_vain(self, pods: Iterable[Pod]) -> Collection[PodIdentity]:
-        """Those of `pods` of which what they leave for is not reached although they leave, as things are booked.
+        """The pods that would leave for nothing, as things are booked: the objective gains nothing by them.
 
         None by default.
         """

@@ -107,7 +107,7 @@ class RepairViolationsObjective(ClusterObjective):
         }
 
     def in_vain(self, pods: Iterable[Pod]) -> Collection[PodIdentity]:
-        """Those whose replacement the strategies would select again."""
+        """The pods whose replacement the strategies would select again."""
         return self.objections().keys() & {identity_of(pod) for pod in pods}
 
     def why_not(self, pod: Pod) -> str:
