@@ -98,7 +98,7 @@ def test_memory_of_earlier_runs_is_read_for_a_policy_that_remembers(
     metadata = {"name": memory_name("d"), "namespace": "kube-system"}
     data = {"memory.json": left.encoded()}
     cluster.add({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data})
-    monkeypatch.setattr(client_module, "connect", lambda *_: cluster.client())
+    monkeypatch.setattr(client_module, "connect", lambda *_, **__: cluster.client())
 
     found = read_live(
         ConnectionOptions(), policy, LeaseOptions(name="d", namespace="kube-system"), taken_at=cluster.clock.now()
