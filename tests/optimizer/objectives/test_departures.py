@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from descheduler.optimizer import UNLIMITED, MakeRoom, MoveLimit, Parts, Problem, Together, make_problem
+from descheduler.optimizer import UNLIMITED, MakeRoom, MaxSkew, MoveLimit, Parts, Problem, Together, make_problem
 from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.limits import Budget, Limits
 from descheduler.optimizer.objectives.make_room.carrying_out import carry_out
@@ -175,6 +175,16 @@ def test_pods_that_others_may_need_beside_them_do_not_depart_together() -> None:
     """Pods 0 and 1 could change places, but pod 1 is the company of others."""
     company = Together(np.array([1, 0, -1]), np.array([0, 0, 1, 1, 2]), np.array([[1, 0]]))
     problem = hosts(CHAIN, [0, 4, PENDING], rules=(company,))
+    placement = Arrangement(problem)
+
+    assert carry_out(placement, parts_of(problem), [(0, 4), (1, 0)])
+    assert placement.at.tolist() == [0, 4, PENDING]
+
+
+def test_pods_that_are_counted_in_a_topology_spread_do_not_depart_together() -> None:
+    """Pods 0 and 1 could change places, but one that is nowhere is missing in the counts."""
+    spread = MaxSkew(np.array([0, 0, -1]), np.array([0, 0, 1, 1, 1]), np.array([9]), np.ones((1, 2), bool))
+    problem = hosts(CHAIN, [0, 4, PENDING], rules=(spread,))
     placement = Arrangement(problem)
 
     assert carry_out(placement, parts_of(problem), [(0, 4), (1, 0)])
