@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from datetime import timedelta
-from typing import Any
 
 import pytest
 
@@ -12,12 +10,10 @@ from descheduler.cycle.deciding.decide import decide
 from descheduler.cycle.deciding.round import RunSetting
 from descheduler.cycle.plugins import REGISTRY
 from descheduler.documents.problems import PolicyError
-from descheduler.model.groups.workloads import Workload
 from descheduler.model.node import ZONE_LABEL as ZONE
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
-from descheduler.plan.decisions import Decisions
-from descheduler.plan.goals import Goal, Level
+from descheduler.plan.goals import Level
 from descheduler.policy.load import load_policy
 from tests.builders import (
     NOW,
@@ -33,24 +29,20 @@ from tests.builders import (
 from tests.eviction.drained_gangs import policy_of, snapshot_of, train
 from tests.placement.plugins.coscheduling.worlds import group_of
 from tests.planner.choosing import choosing_policy
+from tests.planner.repairs import (
+    AFFINITY,
+    ANTI_AFFINITY,
+    DUPLICATES,
+    FREE,
+    RESERVATION,
+    SPREAD,
+    TAINTED,
+    TAINTS,
+    goal_of,
+    policy_for,
+    run,
+)
 from tests.strategies.runs import evicted, refused, run_plugin
-
-TAINTS = "RemovePodsViolatingNodeTaints"
-AFFINITY = "RemovePodsViolatingNodeAffinity"
-DUPLICATES = "RemoveDuplicates"
-RESERVATION = "RemovePodsViolatingNodeReservation"
-ANTI_AFFINITY = "RemovePodsViolatingInterPodAntiAffinity"
-SPREAD = "RemovePodsViolatingTopologySpreadConstraint"
-LIFE_TIME = "PodLifeTime"
-ARGS: Mapping[str, Object] = {
-    LIFE_TIME: {"maxPodLifeTimeSeconds": 99},
-    TAINTS: {},
-    AFFINITY: {"nodeAffinityType": ["requiredDuringSchedulingIgnoredDuringExecution"]},
-    DUPLICATES: {},
-    RESERVATION: {},
-    ANTI_AFFINITY: {},
-}
-
 
 RESERVED = {"node.koordinator.sh/reservation": '{"resources": {"cpu": "1"}}'}
 EVICTS: Object = {
@@ -59,42 +51,12 @@ EVICTS: Object = {
 }
 
 
-def policy_for(*strategies: str, configured: Sequence[str] | None = None, weights: Object | None = None) -> Object:
-    """A policy that plans the repair of what these strategies select, none of which is enabled itself."""
-    objective = {"repairViolations": {"strategies": list(strategies), "weights": weights or {}}}
-    planner: Object = {"objectives": [objective], "timeLimit": "60s", "workLimit": 1}
-    names = strategies if configured is None else configured
-    profile = {
-        "name": "p",
-        "pluginConfig": [
-            {"name": "MigrationPlanner", "args": planner},
-            *({"name": name, "args": ARGS[name]} for name in names),
-        ],
-        "plugins": {"balance": {"enabled": ["MigrationPlanner"]}},
-    }
-    return {"apiVersion": "descheduler/v1alpha2", "kind": "DeschedulerPolicy", "profiles": [profile]}
-
-
-def run(nodes: Sequence[Node], pods: Sequence[Pod], *strategies: str, **others: Any) -> Decisions:
-    policy = {**policy_for(*strategies, weights=others.pop("weights", None)), **others.pop("policy", {})}
-    return run_plugin("MigrationPlanner", nodes, pods, policy=policy, **others)
-
-
-def goal_of(decisions: Decisions) -> Goal:
-    (goal,) = decisions.facts["p", "MigrationPlanner"].goals
-    return goal
-
-
 def problems_of(policy: Object) -> list[str]:
     try:
         load_policy(policy, REGISTRY)
     except PolicyError as error:
         return str(error).splitlines()
     return []
-
-
-TAINTED = make_node("tainted", cpu="10", taints=["maintenance:NoSchedule"])
-FREE = [make_node(name, cpu="10") for name in "ab"]
 
 
 def test_selected_pods_leave_with_the_sentences_of_their_strategies() -> None:
@@ -241,66 +203,6 @@ def test_a_strategy_selects_others_in_place_of_pods_that_cannot_leave() -> None:
     )
 
     assert evicted(decisions) == [other]
-    assert goal_of(decisions).levels == (Level("violations left", 1, 0, 0),)
-
-
-@pytest.mark.parametrize(
-    "others", [[], [make_pod("web", cpu="1", node="tainted", priority=9)]], ids=["alone", "beside another"]
-)
-def test_a_pod_whose_replacement_would_be_selected_again_is_not_evicted(others: Sequence[Pod]) -> None:
-    """The node that it prefers is full, and the scheduler would place it on another one that is no better."""
-    nodes = [
-        make_node("a", cpu="4"),
-        make_node("c", cpu="4"),
-        make_node("ssd", cpu="4", labels={"disk": "ssd"}),
-        TAINTED,
-    ]
-    prefers = preferred_node_affinity(("disk", "ssd", 1))
-    pods = [
-        make_pod("db", cpu="3", node="a", affinity=prefers),
-        make_pod("full", node="ssd", cpu="4", owners=["DaemonSet/d"]),
-        make_pod("agent", node="a", cpu="1", owners=["DaemonSet/d"]),
-        *others,
-    ]
-
-    policy = policy_for(AFFINITY, TAINTS)
-    policy["profiles"][0]["pluginConfig"][1]["args"] = {
-        "nodeAffinityType": ["preferredDuringSchedulingIgnoredDuringExecution"]
-    }
-
-    decisions = run_plugin("MigrationPlanner", nodes, pods, policy=policy)
-
-    assert evicted(decisions) == [pod.name for pod in others]
-    assert goal_of(decisions).levels[0].after == 1
-
-
-def test_a_pod_whose_replacement_would_be_selected_again_is_not_evicted_beside_one_that_has_a_better_node() -> None:
-    """The node that both prefer has room for one of them."""
-    nodes = [make_node("a", cpu="4"), make_node("c", cpu="4"), make_node("ssd", cpu="4", labels={"disk": "ssd"})]
-    prefers = preferred_node_affinity(("disk", "ssd", 100))
-    pods = [make_pod(name, cpu="3", node=node, affinity=prefers) for name, node in (("one", "a"), ("two", "c"))]
-    policy = policy_for(AFFINITY)
-    policy["profiles"][0]["pluginConfig"][1]["args"] = {
-        "nodeAffinityType": ["preferredDuringSchedulingIgnoredDuringExecution"]
-    }
-
-    decisions = run_plugin("MigrationPlanner", nodes, pods, policy=policy)
-
-    assert len(decisions.moves) == 1
-    assert goal_of(decisions).levels[0].after == 1
-
-
-@pytest.mark.parametrize("is_read", [True, False], ids=["its owner was read", "its owner was not read"])
-def test_a_pod_that_is_too_old_leaves_because_its_replacement_is_young(is_read: bool) -> None:
-    policy = policy_for(LIFE_TIME)
-    uid = make_pod("old").owners[0].uid
-    web = Workload("ReplicaSet", "default", "web", uid, replicas=2, template=make_pod("web", cpu="1", node=""))
-    workloads = {uid: web} if is_read else {}
-    pods = [make_pod("old", cpu="1", node="a", age=999), make_pod("young", cpu="4", node="a", age=9)]
-
-    decisions = run_plugin("MigrationPlanner", FREE, pods, policy=policy, workloads=workloads)
-
-    assert evicted(decisions) == ["old"]
     assert goal_of(decisions).levels == (Level("violations left", 1, 0, 0),)
 
 

@@ -89,3 +89,26 @@ def test_nothing_is_proven_of_what_requests_cost_where_a_smaller_replacement_cos
 
     assert goal.levels[0].after == 150
     assert proven(goal) == (0, "feasible")
+
+
+@pytest.mark.parametrize(
+    ("key", "args"),
+    [
+        ("balanceUtilization", BALANCE),
+        ("consolidateNodes", {"maxUtilization": {"cpu": 70}}),
+        ("drainNodes", {"nodes": ["a"]}),
+        ("makeRoom", {}),
+        ("reduceCost", PRICES),
+        ("reduceFragmentation", {"resource": "nvidia.com/gpu"}),
+    ],
+)
+def test_a_replacement_may_request_what_no_node_and_no_other_pod_has(key: str, args: Object) -> None:
+    """It fits on no node, so that its pod stays."""
+    x = make_pod("x", cpu="4", node="a", owners=["ReplicaSet/x"])
+    template = make_pod("x", cpu="4", node="", requests={"example.com/new": "1"})
+    owner = Workload("ReplicaSet", "default", "x", x.owners[0].uid, 1, template=template)
+    pods = [x, stays("y", "4", "a"), stays("z", "1", "b"), make_pod("waits", cpu="6", node="")]
+
+    decisions = run_objective(key, NODES, pods, args=args, workloads={owner.uid: owner})
+
+    assert evicted(decisions) == []

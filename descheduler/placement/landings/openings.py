@@ -146,9 +146,10 @@ class Openings:
 
     def need(self, spec: PodSpec) -> NDArray[np.int64]:
         """int64[R]: what a pod of this spec, or its replacement, takes on its node."""
+        incoming = self._cluster.demands.incoming(spec).amounts  # first: resources that nothing had get their rows
         amounts = np.zeros(len(self.resources), dtype=np.int64)
         amounts[PODS_ROW] = 1
-        for row, amount in self._cluster.demands.incoming(spec).amounts:
+        for row, amount in incoming:
             amounts[row] = amount
         return amounts
 
@@ -161,8 +162,8 @@ class Openings:
         replacement = None if unplaced is None else unplaced.replacement
         sizes = (victim,) if replacement is None else (replacement.pod, replacement.alternative)
         specs = [each.spec for each in sizes if each is not None]
-        for spec in specs:  # resources that nothing had before get their rows
-            self.need(spec)
+        for spec in specs:
+            self.need(spec)  # so that all are of one length
         return [self.need(spec) for spec in specs]
 
     def is_resized(self, victim: Pod) -> bool:

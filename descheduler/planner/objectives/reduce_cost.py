@@ -139,7 +139,8 @@ class ReduceCostObjective(ClusterObjective):
     def _saved(self, pod: Pod, nodes: Sequence[str]) -> Floats:
         """float64[n], in millionths: how much less the requests of the replacement cost on each node, at least."""
         usage = RequestsAsUsage(self._evictor)
-        saved: Floats = self._rates([pod.node_name])[0] @ usage.need(pod) - self._rates(nodes) @ usage.most_after(pod)
+        after = usage.most_after(pod)  # first: it may make a row for a resource that nothing has
+        saved: Floats = self._rates([pod.node_name])[0] @ usage.need(pod) - self._rates(nodes) @ after
         return saved
 
     def _rates(self, names: Sequence[str]) -> Floats:

@@ -208,21 +208,18 @@ def cluster_problem(
     placed = [pod for pod in _still_there(handle.view, evictor, nodes) if counts(pod)]
     pods = [*placed, *pending]
     assignment = _assignment(placed, len(pending), nodes)
-    # Needs come first: they make rows for resources that no node has.
-    need = needs_of(pods, openings)
-    allocatable = openings.capacity[:, columns].T
-    held = _held_by_others(openings.taken[:, columns].T, need, assignment)
-    # What no node has fits nowhere, however much it is: problems take no numbers as large as pods may request.
-    counted = np.minimum(need, allocatable.max(axis=0, initial=0) + 1)
-    refuse_uncountable(counted, openings.resources, "requests")
     allowed_nodes = AllowedNodes(openings, columns, asking)
     asked = allowed_nodes.asked(placed, [pod for pod in placed if _may_leave(pod, evictor, handle.view)])
     goes_nowhere = {*asked.unreplaced, *(filter(is_disposable, asked.rows_of) if is_disposable else ())}
     rows = _rows(placed, asked.rows_of, goes_nowhere if is_disposable else ())
     rows += [allowed_nodes.rows_of_pending(pod, pending) for pod in pending]
+    # What nodes have comes last: replacements and pods make rows for resources that no node has.
+    need = needs_of(pods, openings)
+    allocatable = openings.capacity[:, columns].T
+    held = _held_by_others(openings.taken[:, columns].T, need, assignment)
     pod_class, ever_class = np.array([row or _NOWHERE for row in rows], dtype=np.int64).reshape(-1, 2).T.copy()
     problem = make_problem(
-        counted,
+        _counted(need, allocatable, openings.resources),
         np.maximum(allocatable - held, 0),
         assignment,
         evictable=np.array([row is not None for row in rows], dtype=bool),
@@ -236,9 +233,8 @@ def cluster_problem(
         ],
     )
     names = [node.name for node in nodes]
-    unasked, leaving, resized = (
-        frozenset(map(identity_of, each)) for each in (asked.unasked, goes_nowhere, asked.resized)
-    )
+    known = (asked.unasked, goes_nowhere, asked.resized)
+    unasked, leaving, resized = (frozenset(map(identity_of, each)) for each in known)
     ever_open = EverOpen(ever_class, allowed_nodes.ever_allowed)
     return ClusterProblem(
         with_kept_domains(problem), pods, names, openings.resources, allocatable, unasked, leaving, ever_open, resized
@@ -249,6 +245,16 @@ def _assignment(placed: Sequence[Pod], num_pending: int, nodes: Sequence[Node]) 
     """int64[P]: the node of each placed pod, by its place in `nodes`, and those of the pending ones after them."""
     place = {node.name: number for number, node in enumerate(nodes)}
     return np.array([place[pod.node_name] for pod in placed] + [PENDING] * num_pending, dtype=np.int64)
+
+
+def _counted(need: Ints, allocatable: Ints, resources: Sequence[str]) -> Ints:
+    """int64[P, R]: `need` within what problems count. Raises StrategyError where that is too much in all.
+
+    What no node has fits nowhere, however much it is: problems take no numbers as large as pods may request.
+    """
+    counted: Ints = np.minimum(need, allocatable.max(axis=0, initial=0) + 1)
+    refuse_uncountable(counted, resources, "requests")
+    return counted
 
 
 def _held_by_others(taken: Ints, need: Ints, assignment: Ints) -> Ints:

@@ -66,6 +66,7 @@ class UsageTargets:
         has_target = np.isin(usage.resources, list(self.percent))
         over = has_target & (usage.taken > self.ceilings(usage.resources, usage.allocatable))
         if need is not None:
+            need = need[: len(usage.taken)]  # what has no row there was not known before, and has no target
             over = has_target & (usage.taken + need > self.ceilings(usage.resources, usage.allocatable)) & (need > 0)
         return tuple(usage.resources[column] for column in np.flatnonzero(over).tolist())
 
