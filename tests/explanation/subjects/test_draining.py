@@ -187,6 +187,15 @@ def test_the_limit_of_the_planner_blocks_a_plan() -> None:
     )
 
 
+def test_what_blocks_a_plan_is_named_by_its_reason() -> None:
+    policy = planner_policy({"objectives": [{"drainNodes": {"nodes": ["a"]}}], "workLimit": 1}, packs=False)
+    pods = [own("web", "1", labels={"app": "web"}), own("cache", "1", volumes=[{"name": "cache", "emptyDir": {}}])]
+
+    found, _ = by_policy(policy, *pods)
+
+    assert found == [("cache", "LocalStorage")]
+
+
 def test_a_pod_of_which_the_landing_is_unknown_blocks_a_plan_even_where_others_may_evict_it() -> None:
     found = planned(A, B, pods=[own("web", "1", scheduler="other")], verification={"onUnknown": "allow"})
 
