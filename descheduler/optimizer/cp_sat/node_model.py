@@ -225,24 +225,19 @@ class NodeModel:
         moved = map(self.has_moved, pods.tolist())
         self._charges.extend(zip(costs.tolist(), moved, strict=True))
 
+    def figures_alone(self) -> cp_model.CpModel:
+        """The model, with the figures minimised whatever moves cost."""
+        self.model.minimize(_sum(self._figures))
+        return self.model
+
+    def keep_figures(self, most: int) -> None:
+        """The figures are `most` at most and no longer minimised, so that the cost of moves is left."""
+        self.model.add(_sum(self._figures) <= most)
+        self._figures = []
+
     def finish(self) -> cp_model.CpModel:
         """The model, with figures and the cost of moves minimised together."""
         self.model.minimize(_sum([*self._figures, *self._charges]))
-        return self.model
-
-    def finish_for_cost(self) -> cp_model.CpModel:
-        """The model, with the cost of moves minimised and the figures no worse than they are."""
-        from ortools.sat.python import cp_model
-
-        figures = _sum(self._figures)
-        self.model.minimize(figures)
-        solver = cp_model.CpSolver()
-        solver.parameters.num_workers = 1
-        solver.parameters.catch_sigint_signal = False
-        solver.parameters.fix_variables_to_their_hinted_value = True  # which says where pods are
-        solver.solve(self.model)
-        self.model.add(figures <= round(solver.objective_value))
-        self.model.minimize(_sum(self._charges))
         return self.model
 
 

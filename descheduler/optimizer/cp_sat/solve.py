@@ -60,8 +60,16 @@ def solve_neighbourhood(
     solver.parameters.random_seed = seed
     solver.parameters.max_deterministic_time = work_limit
     solver.parameters.max_time_in_seconds = max(seconds_limit, 0.01)
-    status = solver.solve(model.finish_for_cost() if for_cost else model.finish())
-    work = solver.response_proto.deterministic_time
+    work = 0.0
+    if for_cost:
+        solver.parameters.fix_variables_to_their_hinted_value = True  # hints say where pods are
+        if solver.solve(model.figures_alone()) == cp_model.OPTIMAL:
+            model.keep_figures(round(solver.objective_value))
+        solver.parameters.fix_variables_to_their_hinted_value = False
+        solver.parameters.max_time_in_seconds = max(seconds_limit - solver.wall_time, 0.01)
+        work = solver.response_proto.deterministic_time
+    status = solver.solve(model.finish())
+    work += solver.response_proto.deterministic_time
     if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
         return Solved((), status == cp_model.INFEASIBLE, work)
     changes = tuple(
