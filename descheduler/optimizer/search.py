@@ -81,7 +81,8 @@ class Incumbent:
 class Search:
     """One search by one process, in as many steps as its caller likes: `start`, then `improve` again and again.
 
-    `incumbent` is the best so far, `is_closed` whether it is proven that no assignment to the problem is better.
+    `incumbent` is the best so far, the first of equals; the search goes on from the latest of these. `is_closed` tells
+    whether it is proven that no assignment to the problem is better.
     `on_incumbent` is told of each that is better than the one before it.
     """
 
@@ -107,6 +108,7 @@ class Search:
         self._bound = self._objective.bound() if task.bound is None else task.bound
         at = self._placement.at.copy()
         self.incumbent = Incumbent(at, self._objective.value(at), 0.0, 0.0)
+        self._as_good = at
 
     def start(self) -> None:
         """The first plan, on top of what can be made of the hint or of what is proposed, bettered by single moves."""
@@ -271,17 +273,17 @@ class Search:
             self._num_pods = min(_LARGEST, self._num_pods + 1 + self._num_pods // 50)
 
     def _offer(self) -> None:
-        """Makes the placement the incumbent where it is no worse, else the incumbent the placement."""
+        """Makes the placement the incumbent where it is better; where it is worse, goes back to the latest as good."""
         value = self._objective.value(self._placement.at)
         if value > self.incumbent.value:
-            self._placement.reset(self.incumbent.assignment)
+            self._placement.reset(self._as_good)
             return
-        is_better = value < self.incumbent.value
-        self.incumbent = Incumbent(self._placement.at.copy(), value, self.budget.seconds, self.budget.spent)
+        self._as_good = self._placement.at.copy()
+        if value < self.incumbent.value:
+            self.incumbent = Incumbent(self._as_good, value, self.budget.seconds, self.budget.spent)
+            self._on_incumbent(self.incumbent)
         if self._tied_at is None and self._is_tied:
             self._tied_at = self.budget.progress
-        if is_better:
-            self._on_incumbent(self.incumbent)
 
     def adopt(self, assignment: Ints) -> None:
         """Goes on from another search's assignment where that is better, unless it is in the middle of annealing."""

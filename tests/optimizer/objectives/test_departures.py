@@ -1,16 +1,14 @@
-"""What machines have left where pods depart, what is best put there, and how it is carried out."""
+"""What machines have left where pods depart, and what is best put there."""
 
 from __future__ import annotations
 
 import itertools
 
 import numpy as np
-import pytest
 
-from descheduler.optimizer import UNLIMITED, MakeRoom, MaxSkew, MoveLimit, Parts, Problem, Together, make_problem
+from descheduler.optimizer import UNLIMITED, MakeRoom, Parts, Problem, make_problem
 from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.limits import Budget, Limits
-from descheduler.optimizer.objectives.make_room.carrying_out import carry_out
 from descheduler.optimizer.objectives.make_room.departures import DepartureChoices, departures_of
 from descheduler.optimizer.objectives.make_room.fillings import fill
 from descheduler.optimizer.objectives.make_room.pod_kinds import PodKinds
@@ -148,73 +146,11 @@ def test_a_pod_that_just_fits_one_node_of_a_machine_goes_there() -> None:
     assert (value, kinds[0], nodes[0]) == (1.0, 1, 1)
 
 
-CHAIN = [[8, 10], [8, 10], [8, 10]]
-
-
-@pytest.mark.parametrize(
-    ("pairs", "at"),
-    [
-        pytest.param([(0, 2), (2, 0)], [2, 4, 0], id="a move and what takes its place"),
-        pytest.param([(1, 2), (0, 4), (2, 0)], [4, 2, 0], id="one after the other"),
-        pytest.param([(0, 4), (1, 2), (2, 0)], [4, 2, 0], id="in whatever order they are given"),
-        pytest.param([(0, 4), (1, 0)], [4, 0, PENDING], id="two that wait for each other"),
-        pytest.param([(0, PENDING), (2, 0)], [0, 4, PENDING], id="without a place"),
-        pytest.param([(2, PENDING)], [0, 4, PENDING], id="a pending pod without a place"),
-    ],
-)
-def test_moves_are_made_as_far_as_they_can_be(pairs: list[tuple[int, int]], at: list[int]) -> None:
-    """Pods of 8 cores and a GPU: pod 0 on host 0, pod 1 on host 2, and pod 2 is pending."""
-    problem = hosts(CHAIN, [0, 4, PENDING])
-    placement = Arrangement(problem)
-
-    assert carry_out(placement, parts_of(problem), pairs)
-    assert placement.at.tolist() == at
-
-
-def test_pods_that_others_may_need_beside_them_do_not_depart_together() -> None:
-    """Pods 0 and 1 could change places, but pod 1 is the company of others."""
-    company = Together(np.array([1, 0, -1]), np.array([0, 0, 1, 1, 2]), np.array([[1, 0]]))
-    problem = hosts(CHAIN, [0, 4, PENDING], rules=(company,))
-    placement = Arrangement(problem)
-
-    assert carry_out(placement, parts_of(problem), [(0, 4), (1, 0)])
-    assert placement.at.tolist() == [0, 4, PENDING]
-
-
-def test_pods_that_are_counted_in_a_topology_spread_do_not_depart_together() -> None:
-    """Pods 0 and 1 could change places, but one that is nowhere is missing in the counts."""
-    spread = MaxSkew(np.array([0, 0, -1]), np.array([0, 0, 1, 1, 1]), np.array([9]), np.ones((1, 2), bool))
-    problem = hosts(CHAIN, [0, 4, PENDING], rules=(spread,))
-    placement = Arrangement(problem)
-
-    assert carry_out(placement, parts_of(problem), [(0, 4), (1, 0)])
-    assert placement.at.tolist() == [0, 4, PENDING]
-
-
-@pytest.mark.parametrize(("most", "at"), [(0, [0, 4]), (1, [0, 4]), (2, [4, 0])])
-def test_pods_that_wait_for_each_other_depart_within_the_limits_of_moves(most: int, at: list[int]) -> None:
-    limit = MoveLimit(np.zeros(2, np.int64), np.array([most]))
-    problem = hosts(CHAIN[:2], [0, 4], rules=(limit,))
-    placement = Arrangement(problem)
-
-    assert carry_out(placement, parts_of(problem), [(0, 4), (1, 0)])
-    assert placement.at.tolist() == at
-
-
-def test_what_has_come_to_the_home_of_a_pod_without_a_place_goes_home_itself() -> None:
-    """Pod 0 would go to host 2, where pod 1 is, which has no place; pod 2 is on the way to where pod 0 was."""
-    problem = hosts([[8, 10], [8, 10], [8, 10]], [0, 4, 2])
-    placement = Arrangement(problem)
-
-    assert carry_out(placement, parts_of(problem), [(2, 0), (0, 4), (1, PENDING)])
-    assert placement.at.tolist() == [0, 4, 2]
-
-
 def test_a_search_over_parts_needs_pods_that_may_move_and_such_that_are_pending_alone() -> None:
     """Without them it looks for relocations, which there are none of."""
     whole = Budget(Limits(work=0.2))
     for at, gang in (([0, 4, 2], None), ([PENDING] * 3, None), ([0, 4, PENDING], [-1, -1, 3])):
-        problem = hosts(CHAIN, at)
+        problem = hosts([[8, 10]] * 3, at)
         placement = Arrangement(problem)
         goal = MakeRoom(gang=None if gang is None else np.array(gang)).prepare(problem)
         search = goal.annealing(placement, np.random.default_rng(0))

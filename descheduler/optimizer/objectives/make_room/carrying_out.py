@@ -1,92 +1,97 @@
-"""Makes many moves at once, all of which were found apart from the rules: what rules refuse is taken back."""
+"""Carries exchanges out move by move: a pod departs once a place is open to it, so that an order leads to all of it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from itertools import pairwise
 
 import numpy as np
 
 from descheduler.optimizer.arrangement import Arrangement
-from descheduler.optimizer.arrays import PENDING
 from descheduler.optimizer.objectives.fullest_node import place_on_fullest
-from descheduler.optimizer.parts import Parts
-from descheduler.optimizer.rules import AtMost, MoveLimit
+from descheduler.optimizer.objectives.make_room.exchanges import Chosen
+from descheduler.optimizer.objectives.make_room.pod_kinds import PodKinds
 
 
-def carry_out(placement: Arrangement, parts: Parts, pairs: Sequence[tuple[int, int]]) -> bool:
-    """Moves the pods of `pairs`, (pod, node) each with -1 for none; placed pods are at home before.
+def carry_out(
+    placement: Arrangement, chosen: Chosen, kinds: PodKinds, waiting: Mapping[tuple[int, int], Sequence[int]]
+) -> None:
+    """Moves the pods that depart, those of a machine together or not at all, then pending pods to what is left.
 
-    Placed pods whose move is refused stay at home, and what was to take their place is not moved either. Where a rule
-    keeps one from home, it goes to the fullest node that it fits; False: there is none.
+    waiting: the pending pods of each kind and weight, of which the weightiest come first. A place is there once it is
+    open: its machine has room, because pods have departed before, and rules let the pod come. Where all that are left
+    wait for each other, pods of one machine go to the fullest nodes that are open, which others may have counted on.
+    What waits even then stays.
     """
-    moves = [(pod, node) for pod, node in pairs if placement.origins[pod] != PENDING]
-    waiting = _go_one_by_one(placement, moves)
-    moved = [pod for pod, _ in moves if placement.at[pod] != placement.origins[pod]]
-    away = {pod for pod in moved if _may_be_nowhere(placement, pod)}
-    if not _go_together(placement, parts, [each for each in waiting if _may_be_nowhere(placement, each[0])], away):
+    places = _Places(placement, chosen, kinds)
+    left = [exchange.departing for exchange in chosen.exchanges if exchange.departing]
+    while left:
+        rest = [pods for pods in left if not places.take(pods)]
+        if len(rest) == len(left):
+            opening = next((pods for pods in left if places.take(pods, anywhere=True)), None)
+            if opening is None:
+                break
+            rest.remove(opening)
+        left = rest
+    pending: dict[int, list[int]] = defaultdict(list)
+    for kind, weight, count in sorted(chosen.placed, key=lambda one: -one[1]):
+        pending[kind] += waiting[kind, weight][:count]
+    for kind in kinds.largest_first():
+        for pod in pending[kind]:
+            places.take([pod])
+
+
+class _Places:
+    """The places of the exchanges that are not taken yet, by kind; a pod takes one of its kind or what it is handed."""
+
+    def __init__(self, placement: Arrangement, chosen: Chosen, kinds: PodKinds) -> None:
+        self._placement, self._kind_of = placement, kinds.of
+        self._nodes: dict[int, list[int]] = defaultdict(list)
+        for exchange in chosen.exchanges:
+            for kind, node in exchange.places:
+                self._nodes[kind].append(node)
+        self._handed = Counter({(each, kind): count for kind, to in chosen.handed.items() for each, count in to})
+        self._larger: dict[int, list[int]] = defaultdict(list)
+        for smaller, kind in self._handed:
+            self._larger[smaller].append(kind)
+
+    def take(self, pods: Sequence[int], *, anywhere: bool = False) -> bool:
+        """Moves `pods` to places that are open, or with `anywhere` to open nodes; none where one of them has none."""
+        with ExitStack() as undo:
+            for pod in pods:
+                if not (self._take(pod, undo) or (anywhere and self._go_anywhere(pod, undo))):
+                    return False
+            undo.pop_all()
+        return True
+
+    def _take(self, pod: int, undo: ExitStack) -> bool:
+        """Moves the pod to a place that is open, one of its own kind if there is one; whether there is any."""
+        paths: list[tuple[int, ...]] = [(int(self._kind_of[pod]),)]
+        for path in paths:  # which grows: from each kind to those that hand places to it
+            kind = path[-1]
+            nodes = np.array(self._nodes[kind], dtype=np.int64)
+            nodes = nodes[self._placement.open_moves(np.array([pod]), nodes)[0]]
+            if len(nodes):
+                self._nodes[kind].remove(int(nodes[0]))
+                self._handed.subtract(pairwise(path))
+                undo.callback(self._give_back, path, int(nodes[0]), pod, int(self._placement.at[pod]))
+                self._placement.move(pod, int(nodes[0]))
+                return True
+            known = {path[-1] for path in paths}
+            paths += ((*path, each) for each in self._larger[kind] if each not in known and self._handed[kind, each])
         return False
-    for pod, node in pairs:
-        if placement.origins[pod] == PENDING:
-            _go(placement, pod, node)
-    return True
 
+    def _give_back(self, path: Sequence[int], node: int, pod: int, before: int) -> None:
+        self._placement.move(pod, before)
+        self._nodes[path[-1]].append(node)
+        self._handed.update(pairwise(path))
 
-def _go_one_by_one(placement: Arrangement, moves: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Makes the moves that are open, then those that are open after them, and so on; returns the rest."""
-    waiting = list(moves)
-    while True:
-        rest = [(pod, node) for pod, node in waiting if not _go(placement, pod, node)]
-        if len(rest) == len(waiting):
-            return rest
-        waiting = rest
-
-
-def _may_be_nowhere(placement: Arrangement, pod: int) -> bool:
-    """Whether only rules concern the pod that limit how many there are: others would not know what they lose."""
-    rules = placement.problem.rules
-    return all(isinstance(rule, AtMost | MoveLimit) or rule.group[pod] < 0 for rule in rules)
-
-
-def _go_together(placement: Arrangement, parts: Parts, waiting: Sequence[tuple[int, int]], away: set[int]) -> bool:
-    """Moves that wait for each other: all pods depart before one arrives. `away`: pods that were moved before.
-
-    All of them may be nowhere meanwhile.
-    """
-    departed = [(pod, node) for pod, node in waiting if _depart(placement, pod)]
-    homeless = [pod for pod, node in departed if not _go(placement, pod, node)]
-    away |= {pod for pod, _ in departed}
-    while homeless:
-        pod = homeless.pop()
-        away.remove(pod)
-        homeless += _clear_home(placement, parts, pod, away)
-        if not _go(placement, pod, int(placement.origins[pod])) and not place_on_fullest(placement, pod):
-            return False
-    return True
-
-
-def _depart(placement: Arrangement, pod: int) -> bool:
-    """Takes the pod off its node if limits of moves let it; whether they do."""
-    may_leave = bool(placement.may_leave(np.array([pod]))[0])
-    if may_leave:
-        placement.move(pod, PENDING)
-    return may_leave
-
-
-def _go(placement: Arrangement, pod: int, node: int) -> bool:
-    """Moves the pod if it may go there; whether it may."""
-    if node == PENDING or not placement.is_open(pod, node):
-        return False
-    placement.move(pod, node)
-    return True
-
-
-def _clear_home(placement: Arrangement, parts: Parts, pod: int, away: Set[int]) -> list[int]:
-    """Takes those of the pods `away` that are on the pod's old machine off it, if it needs their room; returns them."""
-    home = int(placement.origins[pod])
-    if placement.is_open(pod, home):
-        return []
-    on_machine = np.concatenate([placement.evictable_on(node) for node in parts.nodes_of[parts.machine[home]].tolist()])
-    came = [other for other in on_machine.tolist() if other in away]
-    for other in came:
-        placement.move(other, PENDING)
-    return came
+    def _go_anywhere(self, pod: int, undo: ExitStack) -> bool:
+        """Moves the pod to the fullest node that is open; whether there is one."""
+        before = int(self._placement.at[pod])
+        is_moved = place_on_fullest(self._placement, pod)
+        if is_moved:
+            undo.callback(self._placement.move, pod, before)
+        return is_moved

@@ -10,7 +10,8 @@ Gomory, Operations Research 9, 1961). When there are none left, or the time for 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -20,7 +21,6 @@ from descheduler.optimizer.cp_sat.column_program import ColumnProgram, Relaxed
 from descheduler.optimizer.limits import Budget
 from descheduler.optimizer.objectives.make_room.departures import DepartureChoices, departures_of
 from descheduler.optimizer.objectives.make_room.fillings import fill
-from descheduler.optimizer.objectives.make_room.matching import Chosen, Exchange
 from descheduler.optimizer.objectives.make_room.pending import PendingUnits
 from descheduler.optimizer.objectives.make_room.pod_kinds import PodKinds
 from descheduler.optimizer.parts import Parts
@@ -40,6 +40,27 @@ _CLOSE = 0.15
 _ROUNDS_OF_CLOSE = 6
 _LEAST_GAIN = 1e-6
 _FIRST_PRICE, _FIRST_PRICE_OF_MOVE = 0.9, 0.15
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """Pods that depart from a machine, and the places there are there then: (kind, node) each."""
+
+    machine: int
+    departing: tuple[int, ...]
+    places: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """Exchanges that go together, with (kind, weight, number) of pending pods placed.
+
+    handed: by kind, how many of its places are given to which smaller kinds.
+    """
+
+    exchanges: Sequence[Exchange]
+    placed: Sequence[tuple[int, int, int]]
+    handed: Mapping[int, Sequence[tuple[int, int]]]
 
 
 class Exchanges:

@@ -14,7 +14,6 @@ from descheduler.optimizer.objective import Value
 from descheduler.optimizer.objectives.fullest_node import place_on_fullest
 from descheduler.optimizer.objectives.make_room.carrying_out import carry_out
 from descheduler.optimizer.objectives.make_room.exchanges import Exchanges
-from descheduler.optimizer.objectives.make_room.matching import Chosen, match
 from descheduler.optimizer.objectives.make_room.pending import PendingUnits, SizeOrder
 from descheduler.optimizer.objectives.make_room.pod_kinds import PodKinds
 from descheduler.optimizer.objectives.make_room.relocations import Relocations
@@ -81,16 +80,12 @@ class RoomSearch:
 
     def _carry_out(self, exchanges: Exchanges, budget: Budget) -> None:
         """Makes the best choice of the exchanges, where it is better than what was there."""
+        waiting: dict[tuple[int, int], list[int]] = defaultdict(list)
+        for pod in self._singles.tolist():
+            waiting[int(exchanges.kinds.of[pod]), int(self._pending.weight[pod])].append(pod)
         for chosen in exchanges.choose(budget, int(self._rng.integers(1 << 30))):
             placement = Arrangement(self._placement.problem, self._base)
-            if not carry_out(placement, self._parts, self._pairs(chosen, exchanges.kinds)):
-                continue
+            carry_out(placement, chosen, exchanges.kinds, waiting)
             self._pending.place_greedily(placement, place_on_fullest, SizeOrder.SMALLEST_FIRST)
             if self._value(placement.at) < self._value(self._placement.at):
                 self._placement.reset(placement.at)
-
-    def _pairs(self, chosen: Chosen, kinds: PodKinds) -> list[tuple[int, int]]:
-        waiting: dict[tuple[int, int], list[int]] = defaultdict(list)
-        for pod in self._singles.tolist():
-            waiting[int(kinds.of[pod]), int(self._pending.weight[pod])].append(pod)
-        return match(chosen, kinds, waiting)

@@ -1,14 +1,11 @@
-"""Which pod goes where once it is chosen what machines do, and which kinds of pods fit where others do."""
+"""Which kinds of pods fit where others do."""
 
 from __future__ import annotations
-
-from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pytest
 
 from descheduler.optimizer import Problem, make_problem
-from descheduler.optimizer.objectives.make_room.matching import Chosen, Exchange, match
 from descheduler.optimizer.objectives.make_room.pod_kinds import PodKinds
 
 SMALL, MIDDLE, LARGE = 0, 1, 2
@@ -17,62 +14,6 @@ SMALL, MIDDLE, LARGE = 0, 1, 2
 
 def sized() -> Problem:
     return make_problem([[1], [1], [2], [2], [3], [3]], [[9]] * 9, [0, 0, 0, -1, -1, -1])
-
-
-def matched(
-    *exchanges: Exchange,
-    placed: Sequence[tuple[int, int, int]] = (),
-    handed: Mapping[int, Sequence[tuple[int, int]]] | None = None,
-    waiting: Mapping[tuple[int, int], Sequence[int]] | None = None,
-) -> list[tuple[int, int]]:
-    kinds = PodKinds(sized(), np.arange(6))
-    assert kinds.need[:, 0].tolist() == [1, 2, 3]
-    return match(Chosen(exchanges, placed, handed or {}), kinds, waiting or {})
-
-
-def test_pods_that_depart_get_places_of_their_kind_or_none() -> None:
-    """Pods 0 and 1 depart from machine 0, and there is one place for such a pod."""
-    found = matched(Exchange(0, (0, 1), ()), Exchange(1, (), ((SMALL, 5), (LARGE, 6))))
-
-    assert found == [(0, 5), (1, -1)]
-
-
-def test_pods_that_depart_come_before_pending_ones_and_the_weightiest_of_these_first() -> None:
-    places = Exchange(1, (), ((SMALL, 5), (SMALL, 6), (SMALL, 7)))
-
-    found = matched(
-        Exchange(0, (0,), ()), places, placed=[(SMALL, 1, 1), (SMALL, 3, 1)], waiting={(SMALL, 1): [1], (SMALL, 3): [9]}
-    )
-
-    assert found == [(0, 5), (9, 6), (1, 7)]
-
-
-def test_as_many_pending_pods_are_placed_as_there_are_chosen_and_places_for() -> None:
-    waiting = {(LARGE, 1): [4, 5]}
-
-    assert matched(Exchange(0, (), ((LARGE, 5), (LARGE, 6))), placed=[(LARGE, 1, 1)], waiting=waiting) == [(4, 5)]
-    assert matched(Exchange(0, (), ((LARGE, 5),)), placed=[(LARGE, 1, 2)], waiting=waiting) == [(4, 5)]
-
-
-def test_places_that_are_left_over_are_handed_to_smaller_kinds() -> None:
-    """Of three large places one is taken by a large pod; of the two others one each goes to the smaller kinds."""
-    found = matched(
-        Exchange(0, (0, 2), ()),
-        Exchange(1, (), ((LARGE, 5), (LARGE, 6), (LARGE, 7))),
-        placed=[(LARGE, 1, 1)],
-        handed={LARGE: [(MIDDLE, 1), (SMALL, 1)]},
-        waiting={(LARGE, 1): [4]},
-    )
-
-    assert sorted(found) == [(0, 7), (2, 6), (4, 5)]
-
-
-def test_what_is_handed_on_twice_arrives() -> None:
-    found = matched(
-        Exchange(0, (0,), ()), Exchange(1, (), ((LARGE, 5),)), handed={LARGE: [(MIDDLE, 1)], MIDDLE: [(SMALL, 1)]}
-    )
-
-    assert found == [(0, 5)]
 
 
 def kinds_of(needs: list[list[int]], pod_class: list[int], allowed: list[list[bool]]) -> PodKinds:
