@@ -130,6 +130,12 @@ class Budget:
             return Limits(seconds, max(min(length, self.work_left), 0.0))
         return Limits(length if seconds is None else min(length, seconds))
 
+    def half_of_rest(self) -> Budget:
+        """A budget of half of what is left, with a clock that starts now; what it spends is spent here, too."""
+        seconds = None if self._limits.seconds is None else max(self.seconds_left, 0.0) / 2.0
+        work = None if self._limits.work is None else self.work_left / 2.0
+        return self.part(Limits(seconds, work), self._is_cancelled)
+
     def _seconds_of_part(self, ratio: float) -> float | None:
         seconds, work = self._limits.seconds, self._limits.work
         if seconds is None:

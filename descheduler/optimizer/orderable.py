@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -20,7 +20,7 @@ class OrderableSearch:
     """What it takes to search `problem` again.
 
     on_the_way:      what is left of the problem, with what moves have to keep one by one.
-    search:          the best assignment to a problem within limits, beginning with a hint.
+    search:          the best assignments to a problem within limits, all of one value, beginning with a hint.
     search_in_order: the best assignment to which an order of moves leads, beginning with one to which one does; None
                      where the problem is not small.
     value:           how good an assignment is.
@@ -28,17 +28,17 @@ class OrderableSearch:
 
     problem: Problem
     on_the_way: Callable[[Problem], Problem]
-    search: Callable[[Problem, Limits, Ints | None], Ints]
+    search: Callable[[Problem, Limits, Ints | None], Sequence[Ints]]
     search_in_order: Callable[[Ints], Ints | None]
     value: Callable[[Ints], Value]
 
-    def best(self, assignment: Ints, limits: Limits) -> Ordered:
-        """The best plan found, beginning with that of the moves to `assignment` that can be made.
+    def best(self, assignments: Sequence[Ints], limits: Limits) -> Ordered:
+        """The best plan found, beginning with those of the moves to `assignments` that can be made.
 
         Where some are blocked, two more are searched within `limits` each, and a third one of a small problem.
         """
         way = self.on_the_way(self.problem)
-        ordered = order_moves(way, assignment)
+        ordered = self._ordered(way, assignments)
         if not ordered.blocked:
             return ordered
         best = min(ordered, *self._careful(ordered, limits), key=self._value)
@@ -48,6 +48,15 @@ class OrderableSearch:
     def _value(self, ordered: Ordered) -> Value:
         return self.value(ordered.assignment)
 
+    def _ordered(self, way: Problem, assignments: Sequence[Ints]) -> Ordered:
+        """The plan of the first of `assignments` to which an order leads; else the best of what is not blocked."""
+        found = list[Ordered]()
+        for assignment in assignments:
+            found.append(order_moves(way, assignment))
+            if not found[-1].blocked:
+                return found[-1]
+        return min(found, key=self._value)
+
     def _careful(self, ordered: Ordered, limits: Limits) -> Iterator[Ordered]:
         """Two plans: the one holds all resources at both ends, so that it can be carried out in any order.
 
@@ -56,10 +65,10 @@ class OrderableSearch:
         """
         problem = self.problem
         careful = dataclasses.replace(problem, both_ends=np.ones_like(problem.both_ends))
-        yield order_moves(self.on_the_way(problem), self.search(careful, limits, ordered.assignment))
+        yield self._ordered(self.on_the_way(problem), self.search(careful, limits, ordered.assignment))
         if not problem.both_ends.any():
             after = _problem_after(problem, ordered.assignment)
-            yield ordered.then(order_moves(self.on_the_way(after), self.search(after, limits, None)))
+            yield ordered.then(self._ordered(self.on_the_way(after), self.search(after, limits, None)))
 
 
 def _problem_after(problem: Problem, reached: Ints) -> Problem:

@@ -70,9 +70,14 @@ class SearchTask:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Incumbent:
-    """The best assignment so far (int64[P]), its value, and when it was found (seconds since the start, and work)."""
+    """The best assignment so far, its value, and when it was found (seconds since the start, and work).
+
+    assignment: int64[P], the latest of equals, from which the search goes on.
+    first:      int64[P], the first of them. Where a search builds on an order of moves, later ones may have lost it.
+    """
 
     assignment: Ints
+    first: Ints
     value: Value
     seconds: float
     work: float
@@ -81,8 +86,7 @@ class Incumbent:
 class Search:
     """One search by one process, in as many steps as its caller likes: `start`, then `improve` again and again.
 
-    `incumbent` is the best so far, the first of equals; the search goes on from the latest of these. `is_closed` tells
-    whether it is proven that no assignment to the problem is better.
+    `incumbent` is the best so far, `is_closed` whether it is proven that no assignment to the problem is better.
     `on_incumbent` is told of each that is better than the one before it.
     """
 
@@ -107,8 +111,7 @@ class Search:
         self._tied_at: float | None = None
         self._bound = self._objective.bound() if task.bound is None else task.bound
         at = self._placement.at.copy()
-        self.incumbent = Incumbent(at, self._objective.value(at), 0.0, 0.0)
-        self._as_good = at
+        self.incumbent = Incumbent(at, at, self._objective.value(at), 0.0, 0.0)
 
     def start(self) -> None:
         """The first plan, on top of what can be made of the hint or of what is proposed, bettered by single moves."""
@@ -273,17 +276,18 @@ class Search:
             self._num_pods = min(_LARGEST, self._num_pods + 1 + self._num_pods // 50)
 
     def _offer(self) -> None:
-        """Makes the placement the incumbent where it is better; where it is worse, goes back to the latest as good."""
+        """Makes the placement the incumbent where it is no worse, else the incumbent the placement."""
         value = self._objective.value(self._placement.at)
         if value > self.incumbent.value:
-            self._placement.reset(self._as_good)
+            self._placement.reset(self.incumbent.assignment)
             return
-        self._as_good = self._placement.at.copy()
-        if value < self.incumbent.value:
-            self.incumbent = Incumbent(self._as_good, value, self.budget.seconds, self.budget.spent)
-            self._on_incumbent(self.incumbent)
+        is_better, at = value < self.incumbent.value, self._placement.at.copy()
+        first = at if is_better else self.incumbent.first
+        self.incumbent = Incumbent(at, first, value, self.budget.seconds, self.budget.spent)
         if self._tied_at is None and self._is_tied:
             self._tied_at = self.budget.progress
+        if is_better:
+            self._on_incumbent(self.incumbent)
 
     def adopt(self, assignment: Ints) -> None:
         """Goes on from another search's assignment where that is better, unless it is in the middle of annealing."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -145,8 +145,11 @@ class _Run:
         self._least: Value = ()
         """What no assignment is better than, where one search of one process has proven that; else less than any."""
 
-    def search(self, problem: Problem, limits: Limits, hint: Ints | None) -> Ints:
-        """The best assignment to `problem`, which is the run's, or one with more constraints or with moves made."""
+    def search(self, problem: Problem, limits: Limits, hint: Ints | None) -> Sequence[Ints]:
+        """The best assignment to `problem`, which is the run's, or one with more constraints or with moves made.
+
+        There may be two of the same value: the latest and the first that were found.
+        """
         proposed = self.prepared.proposed() if problem is self._problem else None
         bound = self._bound if problem.assignment is self._problem.assignment else None
         found, work, ending = self._search(
@@ -154,7 +157,8 @@ class _Run:
         )
         self.budget.spend(work)
         self._endings.add(ending)
-        return found.assignment
+        is_first = np.array_equal(found.assignment, found.first)
+        return [found.assignment] if is_first else [found.assignment, found.first]
 
     @property
     def is_small(self) -> bool:

@@ -150,6 +150,23 @@ def test_what_a_part_spends_is_spent_of_the_whole() -> None:
     assert (part.seconds, whole.seconds) == (1.0, 5.0)
 
 
+def test_half_of_the_rest_is_a_part_that_ends_with_the_whole() -> None:
+    clock, cancelled = Clock(), list[bool]()
+    whole = Budget(Limits(seconds=10.0, work=5.0), lambda: bool(cancelled), clock)
+    whole.spend(1.0)
+    clock.now += 4.0
+
+    half = whole.half_of_rest()
+    half.spend(0.5)
+
+    assert (half.seconds_left, half.work_left, whole.spent) == (3.0, 1.5, 1.5)
+    assert Budget(Limits(work=4.0)).half_of_rest().seconds_left == float("inf")
+    assert Budget(Limits(seconds=4.0), clock=clock).half_of_rest().work_left == float("inf")
+    assert not half.is_over
+    cancelled.append(True)
+    assert half.is_over
+
+
 def test_evaluations_are_worth_their_pairs_and_the_time_of_their_calls() -> None:
     budget = Budget(Limits(work=5.0))
 

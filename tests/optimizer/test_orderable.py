@@ -25,9 +25,9 @@ class Searches:
         self.asked_in_order.append(reached.tolist())
         return self._in_order
 
-    def _search(self, problem: Problem, limits: Limits, hint: Ints | None) -> Ints:
+    def _search(self, problem: Problem, limits: Limits, hint: Ints | None) -> list[Ints]:
         self.made.append((problem, hint))
-        return problem.assignment if self._careful is None or hint is None else self._careful
+        return [problem.assignment if self._careful is None or hint is None else self._careful]
 
     @staticmethod
     def _value(assignment: Ints) -> Value:
@@ -52,15 +52,23 @@ CHANGED = np.array([1, 0, 3, 3])
 def test_nothing_is_searched_again_where_all_moves_can_be_made() -> None:
     searches = Searches(circle())
 
-    ordered = searches.whole.best(np.array([0, 1, 3, 3]), LIMITS)
+    ordered = searches.whole.best([np.array([0, 1, 3, 3])], LIMITS)
 
     assert (ordered.assignment.tolist(), searches.made) == ([0, 1, 3, 3], [])
+
+
+def test_of_equal_assignments_the_first_is_taken_to_which_an_order_leads() -> None:
+    searches = Searches(circle())
+
+    ordered = searches.whole.best([CHANGED, np.array([3, 1, 2, 3]), np.array([0, 3, 2, 3])], LIMITS)
+
+    assert (ordered.assignment.tolist(), searches.made) == ([3, 1, 2, 3], [])
 
 
 def test_one_search_holds_all_at_both_ends_and_another_goes_on_from_what_was_made() -> None:
     searches = Searches(circle())
 
-    ordered = searches.whole.best(CHANGED, LIMITS)
+    ordered = searches.whole.best([CHANGED], LIMITS)
 
     (careful, hint), (after, no_hint) = searches.made
     assert ordered.assignment.tolist() == [0, 1, 3, 3]
@@ -74,7 +82,7 @@ def test_one_search_holds_all_at_both_ends_and_another_goes_on_from_what_was_mad
 def test_what_is_held_at_both_ends_is_not_given_back_by_moves_that_were_made() -> None:
     searches = Searches(circle(both_ends=True))
 
-    searches.whole.best(CHANGED, LIMITS)
+    searches.whole.best([CHANGED], LIMITS)
 
     assert len(searches.made) == 1
 
@@ -83,9 +91,9 @@ def test_the_best_of_all_plans_is_taken() -> None:
     """Node 3 has room for pods 0 and 2, or for 1 and 2."""
     better = np.array([3, 1, 3, 3])
 
-    found = Searches(circle(), careful=better).whole.best(CHANGED, LIMITS)
-    other = Searches(circle(), in_order=better).whole.best(CHANGED, LIMITS)
-    kept = Searches(circle(), in_order=np.array([0, 1, 2, 3])).whole.best(CHANGED, LIMITS)
+    found = Searches(circle(), careful=better).whole.best([CHANGED], LIMITS)
+    other = Searches(circle(), in_order=better).whole.best([CHANGED], LIMITS)
+    kept = Searches(circle(), in_order=np.array([0, 1, 2, 3])).whole.best([CHANGED], LIMITS)
 
     assert found.assignment.tolist() == other.assignment.tolist() == better.tolist()
     assert kept.assignment.tolist() == [0, 1, 3, 3]
@@ -95,6 +103,6 @@ def test_a_small_problem_is_searched_in_order_from_the_best_that_can_be_made() -
     careful = np.array([3, 1, 3, 3])
     searches = Searches(circle(), careful=careful, in_order=np.array([0, 1, 2, 3]))
 
-    searches.whole.best(CHANGED, LIMITS)
+    searches.whole.best([CHANGED], LIMITS)
 
     assert searches.asked_in_order == [careful.tolist()]

@@ -40,7 +40,7 @@ class _Rounds:
 
     def _answer(self, pipe: Connection, is_first: bool) -> None:
         task = pipe.recv()
-        incumbent = Incumbent(task.problem.assignment, (1, 0), 0.0, 0.0)
+        incumbent = Incumbent(task.problem.assignment, task.problem.assignment, (1, 0), 0.0, 0.0)
         while (told := pipe.recv()) is not None:
             if is_first:
                 self.told.append(told.limits)

@@ -32,6 +32,8 @@ _MOST_TIMES = 6
 """How often plugins are asked."""
 _SECOND = 2
 """The wave that has one before it."""
+_SHARE_ONCE_MORE = 0.25
+"""Of the limits of searches, for the second time, and half as much each further time: half of them for all together."""
 _FREELY = 2
 """From the next time on nothing is granted beside the largest part that was proven by then."""
 
@@ -53,8 +55,11 @@ class PluginAnswers(msgspec.Struct, frozen=True):
 class Ask(Protocol):
     """Asks all plugins of a policy, with a new evictor."""
 
-    def __call__(self, held_back: HeldBack, *, puts_ahead: bool = False) -> PluginAnswers:
-        """What comes of it where `held_back` is refused; with `puts_ahead` as in ProfileSurroundings."""
+    def __call__(self, held_back: HeldBack, *, share: float = 1.0, puts_ahead: bool = False) -> PluginAnswers:
+        """What comes of it where `held_back` is refused; with `puts_ahead` as in ProfileSurroundings.
+
+        Searches have that `share` of their limits.
+        """
 
 
 def ask_until_safe(ask: Ask, policy: Policy, evicted: Sequence[Pod], observer: PluginObserver) -> PluginAnswers:
@@ -67,6 +72,7 @@ def ask_until_safe(ask: Ask, policy: Policy, evicted: Sequence[Pod], observer: P
     if asked.run.has_put_ahead and asked.evictor.landings.holds_room:  # waves are those of the plan, which is in order
         observer.back_to(mark)
         asked = ask(NOTHING_HELD_BACK)
+    share = _SHARE_ONCE_MORE
     for times in range(1, _MOST_TIMES):
         moves = [move for move in asked.evictor.book.moves if not move.is_repeated]
         if not moves or asked.evictor.landings.holds_room or not asked.evictor.landings.has_to_land():
@@ -84,9 +90,10 @@ def ask_until_safe(ask: Ask, policy: Policy, evicted: Sequence[Pod], observer: P
             held_back = held_back.but_for(kept)
         known = kept
         observer.back_to(mark)
-        asked = ask(held_back)
+        asked = ask(held_back, share=share)
+        share /= 2.0
     observer.back_to(mark)
-    return ask(held_back.but_for(evicted))
+    return ask(held_back.but_for(evicted), share=share)
 
 
 def in_waves(decisions: Decisions, asked: PluginAnswers) -> Decisions:

@@ -28,7 +28,7 @@ from descheduler.eviction.evictor import Evictor
 from descheduler.eviction.handle import Handle
 from descheduler.eviction.migration_controller.profiles import migration_notes
 from descheduler.eviction.node_fit import NodeFit
-from descheduler.eviction.placement_verification.in_any_order import NOTHING_HELD_BACK, HeldBack
+from descheduler.eviction.placement_verification.in_any_order import HeldBack
 from descheduler.eviction.placement_verification.landing_book import LandingBook
 from descheduler.eviction.placement_verification.placement_verification import verification_notes
 from descheduler.eviction.placement_verification.together import judge_together
@@ -43,8 +43,6 @@ from descheduler.policy.priority_thresholds import resolve_priority_thresholds
 from descheduler.policy.types import Policy
 
 _LEAST_NODES = 2
-_SHARE_ONCE_MORE = 0.25
-"""Of the limits of a search: what planners have each time that they are asked once more."""
 _PLAIN, _FIRST = RunSetting(), Round()
 
 
@@ -105,9 +103,10 @@ def _ask(
     recent_moves: RecentMoves,
     held_back: HeldBack,
     *,
+    share: float = 1.0,
     puts_ahead: bool = False,
 ) -> PluginAnswers:
-    """What comes of asking all plugins, with a new evictor, where `held_back` is refused.
+    """What comes of asking all plugins, with a new evictor, where `held_back` is refused: see `Ask`.
 
     With `puts_ahead` what finds no room may have it in an earlier wave.
     """
@@ -134,8 +133,7 @@ def _ask(
         return PluginAnswers(evictor, request_chosen(ProfileSurroundings(handle, evictor, setting), this_round.chosen))
     if this_round.measures:
         return PluginAnswers(evictor, measure_profiles(ProfileSurroundings(handle, evictor, setting, nodes=nodes)))
-    if held_back != NOTHING_HELD_BACK:
-        setting = replace(setting, search=replace(setting.search, share=_SHARE_ONCE_MORE))
+    setting = replace(setting, search=replace(setting.search, share=share))
     return PluginAnswers(
         evictor, run_profiles(ProfileSurroundings(handle, evictor, setting, this_round, nodes, puts_ahead))
     )

@@ -39,6 +39,8 @@ _PODS_A_UNIT, _TIMES_LONGER = 1000, 2.0
 
 So a search with more time begins with the plans of one with less, and is never worse.
 """
+_MOST_OF_FIRST = 0.5
+"""Of the work, for the first plan: what is refused of it is to be replaced."""
 _ASKING_SHARE = 0.5
 """Of the seconds that are left, for asking which nodes are open to pods, which takes 20 seconds for 100,000 of them."""
 _ASKED_ANYWAY = 1000
@@ -201,8 +203,8 @@ class PlanSearch:
         """The limits of the plan with that number, the first is 0."""
         if self._objective.is_planned_further:
             return self._budget.share(_LATER_SHARE if number else _FIRST_OF_CHAINS_SHARE)
-        units = max(len(self.cluster.pods) / _PODS_A_UNIT, 1.0)
-        return self._budget.stretch(units * _TIMES_LONGER**number)
+        units = max(len(self.cluster.pods) / _PODS_A_UNIT, 1.0) * _TIMES_LONGER**number
+        return self._budget.stretch(units if number else min(units, _MOST_OF_FIRST * self._budget.work_left))
 
     def _search(self, state: _State, hint: Ints | None, limits_of: Callable[[int], Limits], num_workers: int) -> None:
         """Plans and tries out, each plan within `limits_of` its number, later ones without what was refused.
@@ -219,7 +221,7 @@ class PlanSearch:
                     return
                 stated = _Stated(self.cluster, *asked)
             plan = self._solve(stated, limits_of(len(found)), hint, num_workers)
-            whole = trial = self.trials_over(self.cluster).tried(plan, self._budget)
+            whole = trial = self.trials_over(self.cluster).tried(plan, self._budget.half_of_rest())
             self.plans.append(plan)
             self._take(trial)
             if self._objective.is_planned_further:

@@ -124,11 +124,14 @@ def test_moves_that_room_is_held_for_keep_the_waves_of_their_plan(
 
 
 def test_plugin_that_asks_for_other_pods_each_time_is_asked_three_times_and_keeps_what_was_proven() -> None:
-    """Each small pod may take the node of the large one, which each time stays among those that are asked for."""
-    make, built = REGISTRY["PodLifeTime"].factory, list[object]()
+    """Each small pod may take the node of the large one, which each time stays among those that are asked for.
+
+    Searches have less of their limits each time.
+    """
+    make, shares = REGISTRY["PodLifeTime"].factory, list[float]()
 
     def counted(args: Any, handle: Any) -> object:
-        built.append(handle)
+        shares.append(handle.search.share)
         return make(args, handle)
 
     registry = {**REGISTRY, "PodLifeTime": replace(REGISTRY["PodLifeTime"], factory=counted)}
@@ -141,7 +144,7 @@ def test_plugin_that_asks_for_other_pods_each_time_is_asked_three_times_and_keep
 
     assert [move.pod.name for move in decisions.moves] == ["a"]
     assert {each.verdict.reason for each in decisions.refusals} == {Reason.ORDER_DEPENDENT}
-    assert len(built) == 3
+    assert shares == [1.0, 0.25, 0.125]
 
 
 def test_what_left_in_an_earlier_round_is_evicted_whatever_the_order() -> None:

@@ -40,7 +40,7 @@ def carried_out(
     placement, kinds = Arrangement(problem), PodKinds(problem, np.arange(problem.num_pods))
     carry_out(placement, Chosen(exchanges, placed, handed or {}), kinds, waiting or {})
     assert order_moves(problem, placement.at).blocked == ()
-    return placement.at.tolist()
+    return [int(node) for node in placement.at]
 
 
 def departs(machine: int, *pods: int, places: Places = ()) -> Exchange:

@@ -10,8 +10,10 @@ import pytest
 from msgspec.structs import replace
 
 from descheduler.model.pod import Pod
+from descheduler.optimizer import Limits, Solution, solve
 from descheduler.plan.search_watch import SearchWatch
 from descheduler.planner.args import MigrationPlannerArgs
+from descheduler.planner.search import plan_search
 from descheduler.planner.search.plan_search import PlanSearch
 from tests.builders import Object, make_node, make_pod
 from tests.planner.objective_over import Asked, objective_over
@@ -150,3 +152,18 @@ def test_all_objectives_together_evict_no_more_than_the_planner_may() -> None:
     assert evicted(decisions) == ["p"]
     _, second = decisions.facts["p", "MigrationPlanner"].goals
     assert "maxEvictions (1)" in second.sentence
+
+
+def test_the_first_plan_leaves_half_of_the_work_for_what_is_refused_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    limits = list[Limits]()
+
+    def solved(*args: Any, **options: Any) -> Solution:
+        limits.append(args[2])
+        return solve(*args, **options)
+
+    monkeypatch.setattr(plan_search, "solve", solved)
+    for share, work in ((1.0, 0.5), (3.0, 1.0)):
+        found, _ = search(balance(), SearchWatch(share=share))
+        found.run({})
+
+        assert limits.pop().work == work
