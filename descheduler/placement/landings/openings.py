@@ -20,6 +20,7 @@ from descheduler.placement.framework.evaluation import PodEvaluation
 from descheduler.placement.framework.extension_points import SpreadConstraint
 from descheduler.placement.framework.node_parts import NodeParts
 from descheduler.placement.framework.obstacle import Code
+from descheduler.placement.framework.obstacle_counts import ObstacleCounts
 from descheduler.placement.framework.scheduler_model import SchedulerModel
 from descheduler.placement.framework.scheduling_plugin import Compares
 from descheduler.placement.landings.candidates import CandidateMaker
@@ -203,17 +204,18 @@ class Openings:
                 self._open[known] = _open_nodes(unplaced.scheduler, evaluation, room)
         return self._open[known]
 
-    def holding(self, victim: Pod) -> tuple[Sequence[str], str]:
-        """The nodes that take a pod like the replacement of `victim` while that is still there, and why others do not.
+    def holding(self, victim: Pod) -> tuple[Sequence[str], ObstacleCounts | None]:
+        """The nodes that take a pod like the replacement of `victim` while that is still there, and what others have
+        against it.
 
-        Neither nodes nor a reason where the replacement comes back to its node or nowhere.
+        Neither nodes nor obstacles where the replacement comes back to its node or nowhere.
         """
         unplaced = self._candidates.candidate(victim, {}).unplaced
         if unplaced is None or unplaced.own_node:
-            return (), ""
+            return (), None
         evaluation = unplaced.evaluate()
         nodes = [self.nodes[number] for number in np.flatnonzero(evaluation.feasible).tolist()]
-        return nodes, unplaced.scheduler.obstacles(evaluation).sentence()
+        return nodes, unplaced.scheduler.obstacles(evaluation)
 
     def spread(self, pod: Pod) -> Sequence[SpreadConstraint]:
         """The constraints with `DoNotSchedule` that `pod` states and that count it, whatever its scheduler is."""
