@@ -251,6 +251,9 @@ class Planning:
         if blocked and after > len(blocked):
             beside.append(f"{counted(after - len(blocked), 'more node')} cannot be drained")
         beside += self._objective.remarks(self._against)
+        if search.unproven:
+            untold = "best possible: unknown" if after else "fewest possible evictions: unknown"
+            beside.append(f"{untold}, because {search.unproven}")
         sentence = "; ".join(filter(None, (sentence, waves, self._before_text, *beside)))
         return Goal(
             self._objective.name,

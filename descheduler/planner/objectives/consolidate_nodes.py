@@ -122,7 +122,7 @@ class ConsolidateNodesObjective(ClusterObjective):
         used_by_others = others & (num_pods == 0)
         self._unplanned = int(weight[used_by_others].sum())
         return ConsolidateNodes(
-            ceiling=self._most.ceilings(cluster.resources, cluster.allocatable) - cluster.held,
+            ceiling=cluster.ceilings(self._most.ceilings(cluster.resources, cluster.allocatable)),
             weight=np.where(used_by_others, 0, weight),
             protected=others | np.array([name in self._kept for name in names], dtype=bool),
             receives=(num_pods == 0) & (others | self._uses_empty | (np.array(names) == NOWHERE)),
@@ -133,7 +133,7 @@ class ConsolidateNodesObjective(ClusterObjective):
         scored = np.array([self._packing_weights.get(resource, 0) for resource in cluster.resources], dtype=np.int64)
         goal = self.stated_over(cluster).prepare(cluster.problem)
         nodes = [group[0].source for group in self._fullest_first(plan.moves)]
-        scheduler, rng = MostAllocated(cluster.allocatable, scored), np.random.default_rng(seed)
+        scheduler, rng = MostAllocated(cluster.units.room(cluster.allocatable), scored), np.random.default_rng(seed)
         self._drains = goal.scheduled(nodes, self._drains, scheduler, budget, rng)
         return with_drains(plan, self._drains, goal, budget)
 

@@ -36,6 +36,7 @@ class ReduceCostObjective(ClusterObjective):
     name = "ReduceCost"
     noun, state = "cost", "of requests"
     scale = THOUSANDTHS
+    proves_rounded = False
 
     def __init__(self, args: ReduceCostArgs, handle: StrategyHandle, nodes: Sequence[Node]) -> None:
         self._evictor, self._view = handle.evictor, handle.view
@@ -92,7 +93,7 @@ class ReduceCostObjective(ClusterObjective):
 
     def problem_over(self, cluster: ClusterProblem) -> Problem:
         """With moves alone that save something by themselves."""
-        problem, rates = cluster.problem, self._rates(cluster.nodes)
+        problem, rates = cluster.problem, self._rates_over(cluster)
         alike = defaultdict[tuple[bytes, bytes], list[int]](list)
         for pod in np.flatnonzero(problem.evictable).tolist():
             alike[problem.need[pod].tobytes(), rates[problem.assignment[pod]].tobytes()].append(pod)
@@ -102,8 +103,7 @@ class ReduceCostObjective(ClusterObjective):
 
     def stated_over(self, cluster: ClusterProblem) -> ReduceCost:
         """The rates of the nodes."""
-        rates = self._rates(cluster.nodes)
-        problem = cluster.problem
+        problem, rates = cluster.problem, self._rates_over(cluster)
         planned = float((problem.usage(problem.assignment) * rates).sum())
         self._unplanned = _MILLIONTHS * self.figure() - round(planned)
         return ReduceCost(rates)
@@ -152,6 +152,10 @@ class ReduceCostObjective(ClusterObjective):
         after = usage.most_after(pod)  # first: it may make a row for a resource that nothing has
         saved: Floats = self._rates([pod.node_name])[0] @ usage.need(pod) - self._rates(nodes) @ after
         return saved
+
+    def _rates_over(self, cluster: ClusterProblem) -> Floats:
+        """float64[N, R]: the same for the problem's units of each resource."""
+        return self._rates(cluster.nodes) * cluster.units.sizes
 
     def _rates(self, names: Sequence[str]) -> Floats:
         """float64[n, R]: what a unit of each resource costs on each of the nodes, in millionths."""
