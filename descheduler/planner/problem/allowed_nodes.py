@@ -149,7 +149,8 @@ def _counts_otherwise(pod: Pod, replacement: Pod) -> bool:
     before, after = pod.spec, replacement.spec
     if pod.labels != replacement.labels or before.topology_spread != after.topology_spread:
         return True
-    is_counted_alike = before.node_selector == after.node_selector and before.tolerations == after.tolerations
+    tolerates_alike = frozenset(before.tolerations) == frozenset(after.tolerations)
+    is_counted_alike = before.node_selector == after.node_selector and tolerates_alike
     return not is_counted_alike or before.affinity != after.affinity
 
 

@@ -13,7 +13,8 @@ from descheduler.plan.moves import PodIdentity, identity_of
 from descheduler.planner.problem.cluster_problem import ClusterProblem, Loosest
 from descheduler.planner.problem.disposable_pods import NOWHERE, with_nowhere
 from descheduler.planner.problem.units import Units
-from tests.builders import make_pod
+from tests.builders import make_node, make_pod
+from tests.planner.objective_over import objective_over
 
 PODS = [make_pod(name, node=node) for name, node in (("p", "a"), ("q", "a"), ("r", "b"), ("s", ""))]
 
@@ -186,3 +187,19 @@ def test_a_cluster_from_which_no_pod_goes_nowhere_stays_as_it_is() -> None:
     found = cluster()
 
     assert with_nowhere(found) is found
+
+
+def test_absurd_requests_of_the_pods_of_a_node_leave_nothing_to_others_that_hold_it() -> None:
+    """Sums of more than int64 holds: the pods take all that is taken of the node."""
+    nodes = [make_node("a", cpu="10"), make_node("b", cpu="10")]
+    pods = [make_pod(f"p{number}", node="a", memory="8Ei", owners=[f"ReplicaSet/p{number}"]) for number in range(9)]
+    small = make_pod("small", node="b", memory="1Gi")
+
+    cluster = objective_over(
+        "balanceUtilization", nodes, [*pods, small], args={"targetThresholds": {"cpu": 70}}
+    ).cluster
+
+    memory = cluster.resources.index("memory")
+    assert cluster.held[:, memory].tolist() == [0, 0]
+    assert cluster.problem.capacity[:, memory].tolist() == [8 * 2**30] * 2
+    assert cluster.problem.need[0, memory] == 8 * 2**30 + 1
