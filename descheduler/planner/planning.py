@@ -90,6 +90,7 @@ class Planning:
             self._objective, self._args, self._handle, self._nodes, poor=self._poor, on_progress=self._note
         )
         self._search = search
+        self._objective.closed = search.closed.names
         self._none_can_leave = why_none_can_leave(search.all_moves, self._evictor)
         counting = search.all_moves.pods if self._objective.tells_gpus_apart else self._waiting
         self._uncounted = Uncounted(counting, self._evictor.prover().openings())

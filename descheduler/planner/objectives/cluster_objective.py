@@ -78,6 +78,9 @@ class ClusterObjective(ABC):
     nodes_at_once: int | None = None
     """How many nodes pods may leave in one wave of the plan; None for any number."""
 
+    closed: frozenset[str] = frozenset()
+    """The nodes on which no plan places pods, once that is known."""
+
     leaves_out_returning = False
     """Whether `promising` has left pods out because their replacements would be scheduled onto their nodes again."""
 

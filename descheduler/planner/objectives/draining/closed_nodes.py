@@ -29,6 +29,11 @@ class ClosedNodes:
         drained = frozenset().union(*(selected_nodes(args, nodes, files) for args in drains))
         self._why = departing | dict.fromkeys(drained, "is to be drained")
 
+    @property
+    def names(self) -> frozenset[str]:
+        """All of them."""
+        return frozenset(self._why)
+
     def why(self, node: str) -> str:
         """Why no replacement is to be scheduled onto `node`, as the end of a sentence about it; "" for other nodes."""
         return self._why.get(node, "")

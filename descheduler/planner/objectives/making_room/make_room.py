@@ -58,7 +58,7 @@ class MakeRoomObjective(ClusterObjective):
         left = set(map(identity_of, self.pending()))
         self._waiting = [pod for key, pod in self._selected.items() if key in left]
         """The selected pods that no node takes then."""
-        self._obstacles = RoomObstacles(handle, self._nodes, self._in_vain_text)
+        self._obstacles = RoomObstacles(handle, self._nodes, self._in_vain_text, lambda: self.closed)
         self._cluster: ClusterProblem
         self._is_choosing = False
         self._returning: dict[PodIdentity, bool] = {}
