@@ -123,9 +123,11 @@ class ReduceCostObjective(ClusterObjective):
         if node not in self._cost:
             message = f"{would}, which is not one of the nodes that the policy selects"
             return refuse(Reason.OTHER_LANDING, message, node)
-        if self._saved(pod, [node])[0] < _MILLIONTHS:
-            return refuse(Reason.OTHER_LANDING, f"{would}, where its requests cost no less", node)
-        return ACCEPTED
+        saved = float(self._saved(pod, [node])[0])
+        if saved >= _MILLIONTHS:
+            return ACCEPTED
+        how_much = f"less by under {cost_text(1)}" if saved > 0 else "no less"
+        return refuse(Reason.OTHER_LANDING, f"{would}, where its requests cost {how_much}", node)
 
     def parts(self, cluster: ClusterProblem, moves: Sequence[Reassignment]) -> Iterator[Part]:
         """Each move, by what it saves."""
