@@ -185,7 +185,7 @@ class ConsolidateNodesArgs(ObjectiveArgs, frozen=True):
     protected_nodes: LabelSelectorArg | None = None
     """Nodes that are not emptied; they may receive pods."""
     node_cost: NodeCost | None = None
-    """What nodes cost: the most cost is emptied, not the most nodes."""
+    """What nodes cost: the most cost is emptied, not the most nodes. Nodes that cost 0 are not emptied."""
     use_empty_nodes: bool = False
     """Whether nodes without pods may receive pods, where more is emptied for it: two nodes for one, or with `nodeCost`
     expensive nodes for cheaper ones. Pods of several nodes that go to one such node are evicted together or not at all.

@@ -90,6 +90,7 @@ class Planning:
             self._objective, self._args, self._handle, self._nodes, poor=self._poor, on_progress=self._note
         )
         self._search = search
+        self._objective.closed = search.closed.names
         self._none_can_leave = why_none_can_leave(search.all_moves, self._evictor)
         counting = search.all_moves.pods if self._objective.tells_gpus_apart else self._waiting
         self._uncounted = Uncounted(counting, self._evictor.prover().openings())
@@ -251,6 +252,9 @@ class Planning:
         if blocked and after > len(blocked):
             beside.append(f"{counted(after - len(blocked), 'more node')} cannot be drained")
         beside += self._objective.remarks(self._against)
+        if search.unproven:
+            untold = "best possible: unknown" if after else "fewest possible evictions: unknown"
+            beside.append(f"{untold}, because {search.unproven}")
         sentence = "; ".join(filter(None, (sentence, waves, self._before_text, *beside)))
         return Goal(
             self._objective.name,

@@ -94,6 +94,6 @@ def _cluster(objective: ClusterObjective, handle: StrategyHandle, nodes: Sequenc
         weights=DisruptionCost(),
         counts=objective.counts_pod,
         pending=objective.pending(),
-        most=None,
+        most_moves=None,
         is_disposable=None,
     )

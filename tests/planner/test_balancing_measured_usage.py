@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from descheduler.model.groups.workloads import Workload
 from descheduler.model.node import Node
 from descheduler.model.objects import NodeUsage, PodUsage
 from descheduler.model.pod import Pod
@@ -53,14 +54,14 @@ def koordlet(nodes: Mapping[str, str], used: Mapping[str, str] = USED) -> dict[s
     return {"source": "NodeMetric", "node_metrics": metrics_by_node(metrics)}
 
 
-def run(measured: dict[str, Any], standing: Sequence[Pod], nodes: Sequence[Node] = NODES) -> Decisions:
-    """With a target of 60% of CPU usage."""
+def run(measured: dict[str, Any], standing: Sequence[Pod], nodes: Sequence[Node] = NODES, **others: Any) -> Decisions:
+    """With a target of 60% of CPU usage; others are fields of the snapshot."""
     objective: Object = {
         "targetThresholds": {"cpu": 60},
         "metricsUtilization": {"source": measured.pop("source")},
     }
     args: Object = {"objectives": [{"balanceUtilization": objective}], "timeLimit": "60s", "workLimit": 1}
-    return run_plugin("MigrationPlanner", nodes, standing, args=args, **measured)
+    return run_plugin("MigrationPlanner", nodes, standing, args=args, **measured, **others)
 
 
 def sentence_of(decisions: Decisions) -> str:
@@ -93,6 +94,37 @@ def test_requests_must_fit_all_the_same() -> None:
     decisions = run(server({"a": "7", "b": "0"}, {**USED, "full": "0"}), [*pods(requests="3"), full])
 
     assert evicted(decisions) == []
+
+
+@pytest.mark.parametrize("measure", [server, koordlet])
+@pytest.mark.parametrize(
+    ("template", "free", "leave", "bound"),
+    [
+        pytest.param("2", "4", ["busy"], 0, id="less, and has room"),
+        pytest.param("2", "1", [], 1, id="less, and has no room"),
+        pytest.param("1", "2", [], 0, id="less, and has room that the pod would not have"),
+        pytest.param("6", "5", [], 0, id="more, and has no room"),
+    ],
+)
+def test_bounds_hold_where_a_replacement_requests_less_or_more_than_its_pod(
+    measure: Any, template: str, free: str, leave: list[str], bound: int
+) -> None:
+    """Node b has so much `free`, and the owner of the busy pod, which requests 3 CPU, creates one of the `template`."""
+    busy = make_pod("busy", cpu="3", node="a", owners=["ReplicaSet/busy"])
+    uid = busy.owners[0].uid
+    owner = Workload("ReplicaSet", "default", "busy", uid, 1, template=make_pod("busy", cpu=template, node=""))
+    full = make_pod("full", cpu=str(10 - int(free)), node="b", owners=["DaemonSet/d"])
+    kept = make_pod("idle", cpu="7", node="a", owners=[])
+
+    decisions = run(
+        measure({"a": "7", "b": "0"}, {**USED, "full": "0"} if measure is server else USED),
+        [busy, kept, full],
+        workloads={uid: owner},
+    )
+
+    assert evicted(decisions) == leave
+    (goal,) = decisions.facts["p", "MigrationPlanner"].goals
+    assert (goal.levels[0].bound, goal.status) == (bound, "optimal" if leave or bound else "feasible")
 
 
 def test_pods_and_nodes_that_were_not_measured_are_left_as_they_are() -> None:

@@ -52,6 +52,15 @@ def test_requests_cost_half_of_their_shares_of_cpu_and_memory() -> None:
             NODES, [make_pod("p")], "no pod on the nodes of the policy requests CPU or memory", id="no requests"
         ),
         pytest.param(
+            [NODES[0], make_node("b", cpu="10", labels={"cost": "0"})],
+            [pod("p", "1", "b")],
+            "requests cost nothing on the nodes that have pods (nodeCost)",
+            id="free nodes alone have pods",
+        ),
+        pytest.param(
+            NODES, [pod("p", "1m", "b")], "requests cost less than 0.001 in all (nodeCost)", id="next to nothing"
+        ),
+        pytest.param(
             [make_node("a"), make_node("b")],
             [pod("p", "1")],
             "requests cost the same on every node (nodeCost); nodeCost.label: no node has the label cost (default: 1)",
@@ -61,6 +70,20 @@ def test_requests_cost_half_of_their_shares_of_cpu_and_memory() -> None:
 )
 def test_it_is_said_where_nothing_can_be_saved(nodes: Any, pods: list[Pod], text: str) -> None:
     assert cost(pods, nodes).objective.nothing_to_do() == text
+
+
+@pytest.mark.parametrize("price", ["0", "0.0116", "0.0004"])
+def test_the_price_of_a_node_is_shown_as_it_is_stated(price: str) -> None:
+    nodes = [NODES[0], make_node("b", cpu="10", labels={"cost": price})]
+    asked = cost([pod("p", "5"), pod("q", "5", "b")], nodes)
+
+    assert asked.objective.reason(asked.pod("q")) == f"other nodes have cheaper room (node b costs {price})"
+
+
+def test_what_is_requested_of_a_free_node_costs_nothing() -> None:
+    nodes = [NODES[0], *(make_node(name, cpu="10", labels={"cost": "0"}) for name in "bcd")]
+
+    assert cost([pod("p", "5"), *(pod(f"q-{name}", "10", name) for name in "bcd")], nodes).objective.figure() == 1000
 
 
 def test_moves_that_save_nothing_by_themselves_are_closed() -> None:
@@ -89,7 +112,9 @@ def test_a_move_that_saves_a_thousandth_is_worth_it() -> None:
         False,
     ]
     assert asked.objective.harm(asked.pod("least"), "b").is_accepted
-    assert not asked.objective.harm(asked.pod("less"), "b").is_accepted
+    assert asked.objective.harm(asked.pod("less"), "b").message == (
+        "the replacement pod would be scheduled onto b, where its requests cost less by under 0.001"
+    )
 
 
 @pytest.mark.parametrize(

@@ -89,6 +89,9 @@ def test_nothing_is_proven_of_what_requests_cost_where_a_smaller_replacement_cos
 
     assert goal.levels[0].after == 150
     assert proven(goal) == (0, "feasible")
+    assert goal.sentence.endswith(
+        "best possible: unknown, because the replacement of pod default/x may request other amounts than the pod"
+    )
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from descheduler.model.groups.workloads import Workload
 from descheduler.model.pod import Pod
 from tests.builders import Object, make_node, make_pod, owner, preferred_node_affinity
 from tests.planner.objective_over import Asked, objective_over
+from tests.planner.runs import goal_of, run_objective
 
 NODES = [make_node(name, cpu="10", labels={"name": name}) for name in "ab"]
 
@@ -73,3 +74,21 @@ def test_a_pod_for_which_none_is_created_keeps_no_room_away() -> None:
     asked = objective_over("makeRoom", NODES, [*pods, waits], workloads={"idle": idle})
 
     assert text(asked) == ""
+
+
+def test_nodes_on_which_no_plan_places_pods_are_counted_and_are_not_the_nearest() -> None:
+    """Node leaving lacks least, and is about to be drained by its owner."""
+    nodes = [make_node("a", cpu="6"), make_node("leaving", cpu="6", conditions=["DrainInProgress"])]
+    pods = [
+        pod("p", "5", owners=[]),
+        pod("q", "3", "leaving", owners=[]),
+        pod("small", "500m"),
+        pod("waits", "6", "", phase="Pending"),
+    ]
+
+    goal = goal_of(run_objective("makeRoom", nodes, pods, args={"for": "pending"}))
+
+    assert (
+        "pod default/waits: 5500m CPU short on node a, where pod default/p cannot be evicted: the pod has no owner that"
+        " recreates it; other nodes: 1 receiving no pods of the plan"
+    ) in goal.sentence

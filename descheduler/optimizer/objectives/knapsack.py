@@ -16,15 +16,16 @@ def most_weight(size: Floats, weight: Ints, capacity: Floats) -> int:
 
     size: float64[R, M], weight: int64[M], capacity: float64[R]. Any weighted mean of the resources is a knapsack that
     every packing fits (a surrogate constraint, Glover 1965), and its fractional optimum a bound; the least over each
-    resource alone and each pair in twentieths is returned.
+    resource alone and each pair in twentieths is returned, as a multiple of the weights' greatest common divisor.
     """
+    step = max(int(np.gcd.reduce(weight)), 1)
     useful = np.flatnonzero(capacity > 0)
-    weight = np.where((size[capacity <= 0] > 0).any(axis=0), 0, weight)
+    weight = np.where((size[capacity <= 0] > 0).any(axis=0), 0, weight // step)
     best = float(weight.sum())
     share = size[useful] / capacity[useful][:, None]
     if best > 0:
         best = min([best, *(float(_fractional(mixed, weight).min()) for mixed in _mixed(share))])
-    return int(np.floor(best + 1e-9))
+    return int(np.floor(best + 1e-9)) * step
 
 
 def _mixed(share: Floats) -> Iterator[Floats]:

@@ -47,13 +47,16 @@ class ObstacleCounts:
 
     def sentence(self) -> str:
         """How many nodes take a pod, and why the others do not, as one sentence with the most frequent reasons."""
+        shown = self.reasons
+        available = f"{self._evaluation.num_nodes}/{len(self._evaluation.feasible)}"
+        return f"{available} nodes are available for the replacement pod{f': {shown}' if shown else ''}"
+
+    @property
+    def reasons(self) -> str:
+        """The most frequent reasons with their numbers of nodes, such as `2 insufficient cpu, 1 unschedulable`."""
         counted = self._counted()
         shown = [f"{number} {short}" for (_, short), number in counted[:_MOST_REASONS]]
-        if len(counted) > _MOST_REASONS:
-            shown.append("and others")
-        reasons = f": {', '.join(shown)}" if shown else ""
-        available = f"{self._evaluation.num_nodes}/{len(self._evaluation.feasible)}"
-        return f"{available} nodes are available for the replacement pod{reasons}"
+        return ", ".join([*shown, "and others"] if len(counted) > _MOST_REASONS else shown)
 
     def _counted(self) -> list[tuple[tuple[str, str], int]]:
         """(Reason in words of events, and of sentences) and the number of nodes, the most frequent first."""

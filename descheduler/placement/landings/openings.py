@@ -20,6 +20,7 @@ from descheduler.placement.framework.evaluation import PodEvaluation
 from descheduler.placement.framework.extension_points import SpreadConstraint
 from descheduler.placement.framework.node_parts import NodeParts
 from descheduler.placement.framework.obstacle import Code
+from descheduler.placement.framework.obstacle_counts import ObstacleCounts
 from descheduler.placement.framework.scheduler_model import SchedulerModel
 from descheduler.placement.framework.scheduling_plugin import Compares
 from descheduler.placement.landings.candidates import CandidateMaker
@@ -158,18 +159,25 @@ class Openings:
 
         The pod's own where none is scheduled for it.
         """
-        unplaced = self._candidates.candidate(victim, {}).unplaced
-        replacement = None if unplaced is None else unplaced.replacement
-        sizes = (victim,) if replacement is None else (replacement.pod, replacement.alternative)
-        specs = [each.spec for each in sizes if each is not None]
-        for spec in specs:
-            self.need(spec)  # so that all are of one length
-        return [self.need(spec) for spec in specs]
+        return self._needs(self.sizes_after(victim))
 
-    def is_resized(self, victim: Pod) -> bool:
-        """Whether the replacement may request more or less of something than `victim` does."""
-        needs = self.needs_of_replacement(victim)
-        return any(not np.array_equal(need, self.need(victim.spec)) for need in needs)
+    def sizes_after(self, victim: Pod) -> Sequence[Pod]:
+        """What may be scheduled for `victim` once it is evicted: its replacement, and the same with the other size that
+        admission may give it; `victim` itself where there is none."""
+        unplaced = self._candidates.candidate(victim, {}).unplaced
+        if unplaced is None:
+            return (victim,)
+        sizes = (unplaced.replacement.pod, unplaced.replacement.alternative)
+        return [each for each in sizes if each is not None] or (victim,)
+
+    def _needs(self, pods: Sequence[Pod]) -> Sequence[NDArray[np.int64]]:
+        for pod in pods:
+            self.need(pod.spec)  # so that all are of one length
+        return [self.need(pod.spec) for pod in pods]
+
+    def are_other_sizes(self, victim: Pod, sizes: Sequence[Pod]) -> bool:
+        """Whether one of `sizes` requests more or less of something than `victim` does."""
+        return any(not np.array_equal(need, self.need(victim.spec)) for need in self._needs(sizes))
 
     @cached_property
     def parts(self) -> NodeParts:
@@ -203,17 +211,18 @@ class Openings:
                 self._open[known] = _open_nodes(unplaced.scheduler, evaluation, room)
         return self._open[known]
 
-    def holding(self, victim: Pod) -> tuple[Sequence[str], str]:
-        """The nodes that take a pod like the replacement of `victim` while that is still there, and why others do not.
+    def holding(self, victim: Pod) -> tuple[Sequence[str], ObstacleCounts | None]:
+        """The nodes that take a pod like the replacement of `victim` while that is still there, and what others have
+        against it.
 
-        Neither nodes nor a reason where the replacement comes back to its node or nowhere.
+        Neither nodes nor obstacles where the replacement comes back to its node or nowhere.
         """
         unplaced = self._candidates.candidate(victim, {}).unplaced
         if unplaced is None or unplaced.own_node:
-            return (), ""
+            return (), None
         evaluation = unplaced.evaluate()
         nodes = [self.nodes[number] for number in np.flatnonzero(evaluation.feasible).tolist()]
-        return nodes, unplaced.scheduler.obstacles(evaluation).sentence()
+        return nodes, unplaced.scheduler.obstacles(evaluation)
 
     def spread(self, pod: Pod) -> Sequence[SpreadConstraint]:
         """The constraints with `DoNotSchedule` that `pod` states and that count it, whatever its scheduler is."""

@@ -15,6 +15,7 @@ from descheduler.placement.framework.node_parts import ALL_PARTS, FreePart, Part
 from descheduler.placement.landings.openings import Openings
 from descheduler.planner.gpus.gpu_choices import Choice, GpuChoices
 from descheduler.planner.problem.cluster_problem import ClusterProblem
+from descheduler.planner.problem.units import Units
 
 _LARGE, _LARGE_UNIT = 2**30, 2**20
 """Bytes are counted in MiB, so that no node has as much as `UNLIMITED`."""
@@ -29,7 +30,8 @@ class GpuProblem(ClusterProblem):
     def __init__(self, problem: Problem, cluster: ClusterProblem, host: Ints) -> None:
         names = [cluster.nodes[place] for place in host.tolist()]
         resources = (*cluster.resources, "gpu-core of one GPU", "gpu-memory-ratio of one GPU")
-        super().__init__(problem, cluster.pods, names, resources, cluster.allocatable[host], cluster.unasked)
+        allocatable = cluster.allocatable[host]
+        super().__init__(problem, cluster.pods, names, resources, allocatable, cluster.unasked, held=cluster.held[host])
 
 
 def units_of(allocatable: Ints) -> Ints:
@@ -51,7 +53,8 @@ def with_gpus(cluster: ClusterProblem, openings: Openings) -> GpuProblem:
         place is None or (not why and (_is_all_of(place[1], count, gpus[place[0]]) or not gpus[place[0]]))
         for place, count, why in zip(places, choices.counts.tolist(), uncounted, strict=True)
     ]
-    problem = _divided(cluster.problem, units_of(cluster.allocatable), choices, places)
+    units = dataclasses.replace(cluster.units, sizes=units_of(cluster.allocatable))
+    problem = _divided(cluster, units, choices, places)
     evictable = problem.evictable & np.array(is_known, dtype=bool)
     return GpuProblem(dataclasses.replace(problem, evictable=evictable), cluster, choices.host)
 
@@ -68,13 +71,14 @@ def _is_all_of(minors: Sequence[int], count: int, gpus: Mapping[int, FreePart]) 
     return len(minors) == (len(gpus) if count == ALL_PARTS else count)
 
 
-def _divided(old: Problem, units: Ints, choices: GpuChoices, places: Sequence[Choice | None]) -> Problem:
-    """The problem over choices."""
+def _divided(cluster: ClusterProblem, units: Units, choices: GpuChoices, places: Sequence[Choice | None]) -> Problem:
+    """The problem over choices, in `units`."""
+    old, room = cluster.problem, np.maximum(cluster.allocatable - cluster.held, 0)
     kinds, pod_class = np.unique(np.column_stack((old.pod_class, choices.counts)), axis=0, return_inverse=True)
     allowed = [choices.allowed(old.allowed[row], count) for row, count in kinds.tolist()]
     return make_problem(
-        np.hstack((-(-old.need // units), choices.need())),
-        choices.parts(old.capacity // units),
+        np.hstack((units.needs(cluster.units.amounts(old.need)), choices.need())),
+        choices.parts(units.room(room)),
         [PENDING if place is None else choices.number_of[place] for place in places],
         evictable=old.evictable,
         cost=old.cost,

@@ -59,8 +59,13 @@ class BalanceUtilizationObjective(ClusterObjective):
 
     @property
     def proves_resized(self) -> bool:
-        """See the base class; measured usage is not that of replacements, but their requests have to fit."""
-        return isinstance(self._usage, RequestsAsUsage)
+        """See the base class."""
+        return True
+
+    @property
+    def shrinks_resized(self) -> bool:
+        """Where usage is measured, as replacements are taken to use what their pods do: their requests have to fit."""
+        return not isinstance(self._usage, RequestsAsUsage)
 
     def targets(self) -> Mapping[str, float]:
         """The targets in effect."""

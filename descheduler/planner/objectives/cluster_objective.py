@@ -60,6 +60,9 @@ class ClusterObjective(ABC):
     lets_go_nowhere = False
     """Whether pods may leave for no node: disposable ones, and those for which no pod is created."""
 
+    proves_rounded = True
+    """Whether bounds are right over amounts that are rounded so that more fits; else nothing is proven of such."""
+
     is_planned_further = False
     """Whether what is left of a plan is planned again on top of what is granted of it: others spoil its groups."""
 
@@ -74,6 +77,9 @@ class ClusterObjective(ABC):
 
     nodes_at_once: int | None = None
     """How many nodes pods may leave in one wave of the plan; None for any number."""
+
+    closed: frozenset[str] = frozenset()
+    """The nodes on which no plan places pods, once that is known."""
 
     leaves_out_returning = False
     """Whether `promising` has left pods out because their replacements would be scheduled onto their nodes again."""
@@ -121,6 +127,12 @@ class ClusterObjective(ABC):
         """Whether bounds have pods leave for nowhere whose replacements may be smaller, as plans that place less are no
         worse. Else nothing is proven where there are such pods."""
         return self.places_nowhere
+
+    @property
+    def shrinks_resized(self) -> bool:
+        """Whether bounds count with the smallest size of such pods instead, on their own node, too: where requests do
+        nothing but to fit. Not if not overridden."""
+        return False
 
     def counts_pod(self, pod: Pod) -> bool:
         """Whether a pod on a node is one of those that the plan moves, or that have to stay; all if not overridden."""

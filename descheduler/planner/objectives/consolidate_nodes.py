@@ -29,7 +29,7 @@ from descheduler.planner.objectives.cluster_objective import ClusterObjective, P
 from descheduler.planner.objectives.drain_plan import with_drains
 from descheduler.planner.problem.cluster_problem import ClusterProblem
 from descheduler.planner.problem.disposable_pods import NOWHERE
-from descheduler.planner.problem.node_costs import NodeCosts, cost_text, in_policy_units
+from descheduler.planner.problem.node_costs import THOUSANDTHS, NodeCosts, cost_text, scale_of, whole_cost
 from descheduler.planner.utilization.targets import UsageTargets
 from descheduler.planner.utilization.usage import RequestsAsUsage
 from descheduler.policy.shared_args import compile_selector
@@ -66,7 +66,12 @@ class ConsolidateNodesObjective(ClusterObjective):
         self._has_costs = costs is not None
         priced = () if costs is None else costs.faults(nodes)
         self._faults = (*priced, *self._unknown_resources(args.max_utilization))
-        self._cost = {node.name: 1 if costs is None else costs.of(node) for node in nodes}
+        stated = {node.name: 1.0 if costs is None else costs.of(node) for node in nodes}
+        self._cost_scale = 1 if costs is None else scale_of(stated.values())
+        self.scale = max(self._cost_scale // THOUSANDTHS, 1)
+        self._cost = {name: whole_cost(cost, self._cost_scale) for name, cost in stated.items()}
+        self._kept = self._protected | {name for name, cost in self._cost.items() if not cost}
+        """No plan empties these: they are protected, or nothing is gained as they are free."""
         self._before = self._used()
         self._emptied: frozenset[str] = frozenset()
         """By the plan that was asked about last."""
@@ -87,8 +92,8 @@ class ConsolidateNodesObjective(ClusterObjective):
         return pod.keeps_node_in_use
 
     def asked_later(self, node: str) -> float:
-        """Nodes with few pods are emptied by few evictions; protected ones are not emptied."""
-        return math.inf if node in self._protected else self._in_use.num_pods(node)
+        """Nodes with few pods are emptied by few evictions; some are not emptied."""
+        return math.inf if node in self._kept else self._in_use.num_pods(node)
 
     def nothing_to_do(self) -> str:
         """That no node can be emptied."""
@@ -98,6 +103,9 @@ class ConsolidateNodesObjective(ClusterObjective):
             return f"{counted(len(self._before), 'node')} in use: at least {required}"
         if self._before <= self._protected:
             return f"every node in use is protected (protectedNodes), {counted(len(self._before), 'node')}"
+        if self._before <= self._kept:
+            others = " or is protected (protectedNodes)" if self._before & self._protected else ""
+            return f"every node in use costs nothing (nodeCost){others}, {counted(len(self._before), 'node')}"
         return ""
 
     def figure(self) -> int:
@@ -114,9 +122,9 @@ class ConsolidateNodesObjective(ClusterObjective):
         used_by_others = others & (num_pods == 0)
         self._unplanned = int(weight[used_by_others].sum())
         return ConsolidateNodes(
-            ceiling=self._most.ceilings(cluster.resources, cluster.allocatable) - cluster.held,
+            ceiling=cluster.ceilings(self._most.ceilings(cluster.resources, cluster.allocatable)),
             weight=np.where(used_by_others, 0, weight),
-            protected=others | np.array([name in self._protected for name in names], dtype=bool),
+            protected=others | np.array([name in self._kept for name in names], dtype=bool),
             receives=(num_pods == 0) & (others | self._uses_empty | (np.array(names) == NOWHERE)),
         )
 
@@ -125,7 +133,7 @@ class ConsolidateNodesObjective(ClusterObjective):
         scored = np.array([self._packing_weights.get(resource, 0) for resource in cluster.resources], dtype=np.int64)
         goal = self.stated_over(cluster).prepare(cluster.problem)
         nodes = [group[0].source for group in self._fullest_first(plan.moves)]
-        scheduler, rng = MostAllocated(cluster.allocatable, scored), np.random.default_rng(seed)
+        scheduler, rng = MostAllocated(cluster.units.room(cluster.allocatable), scored), np.random.default_rng(seed)
         self._drains = goal.scheduled(nodes, self._drains, scheduler, budget, rng)
         return with_drains(plan, self._drains, goal, budget)
 
@@ -163,7 +171,7 @@ class ConsolidateNodesObjective(ClusterObjective):
         """Each node, by what it costs, less what nodes without pods cost that receive some for it."""
         for part in super().parts(cluster, moves):
             gained = self._sum(self._sources(part.moves)) - self._sum(self._opened(part.moves))
-            yield part._replace(gain=in_policy_units(gained) if self._has_costs else gained)
+            yield part._replace(gain=gained / self._cost_scale)
 
     def _fullest_first(self, moves: Sequence[Reassignment]) -> Sequence[Sequence[Reassignment]]:
         names = list(self._nodes)
@@ -217,14 +225,17 @@ class ConsolidateNodesObjective(ClusterObjective):
 
     def amount_of(self, number: int) -> str:
         """Nodes, or what they cost."""
-        return cost_text(number) if self._has_costs else super().amount_of(number)
+        return self._cost_text(number) if self._has_costs else super().amount_of(number)
+
+    def _cost_text(self, number: int) -> str:
+        return cost_text(number, self._cost_scale)
 
     def change(self, before: int, after: int) -> str:
         """Nodes, and what they cost where that is known."""
         if not self._has_costs:
             return super().change(before, after)
         num_nodes = f"{super().text_of(len(self._before))} → {len(self._used())}"
-        return f"{num_nodes} (cost {cost_text(before)} → {cost_text(after)})"
+        return f"{num_nodes} (cost {self._cost_text(before)} → {self._cost_text(after)})"
 
     def reason(self, pod: Pod) -> str:
         """How many pods leave the node."""
@@ -249,7 +260,7 @@ class ConsolidateNodesObjective(ClusterObjective):
         """What is said `against` pods, else the first pods of the emptiest nodes that cannot be evicted."""
         if said := super().obstacles(against):
             return said
-        names = sorted(self._used() - self._protected, key=lambda name: (self._fullness(name), name))[:_MOST_EXAMINED]
+        names = sorted(self._used() - self._kept, key=lambda name: (self._fullness(name), name))[:_MOST_EXAMINED]
         blocked = ((name, self._in_the_way(name)) for name in names)
         return "; ".join(
             islice((f"node {name} is not {self.verb}: {text}" for name, text in blocked if text), _MOST_NAMED)
@@ -276,6 +287,8 @@ class ConsolidateNodesObjective(ClusterObjective):
             return f"the pod does not keep node {name} in use: it {pod.why_not_in_use}"
         if name in self._protected:
             return f"node {name} is protected (protectedNodes)"
+        if name in self._kept:
+            return f"node {name} costs nothing (nodeCost)"
         if blocked := self._blocked(name, self._evictor.filter):
             return f"node {name} is not {self.verb}: {blocked}"
         if any(arrival is not None and arrival.node_name == name for _, arrival in self._evictor.arrivals()):
@@ -285,7 +298,7 @@ class ConsolidateNodesObjective(ClusterObjective):
 
     def needs_more_than(self, most: int) -> str:
         """A node in use with more pods than that, all of which can be evicted, one of the fewest pods."""
-        sizes = sorted((self._in_use.num_pods(name), name) for name in self._used() - self._protected)
+        sizes = sorted((self._in_use.num_pods(name), name) for name in self._used() - self._kept)
         large = (each for each in sizes if each[0] > most and not self._blocked(each[1], self._evictor.filter))
         return next((f"node {name} needs {counted(number, 'eviction')}" for number, name in large), "")
 

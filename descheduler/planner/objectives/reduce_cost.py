@@ -20,7 +20,7 @@ from descheduler.plan.moves import PodIdentity
 from descheduler.planner.objective_args import ReduceCostArgs
 from descheduler.planner.objectives.cluster_objective import ClusterObjective, Part
 from descheduler.planner.problem.cluster_problem import ClusterProblem
-from descheduler.planner.problem.node_costs import NodeCosts, cost_text, in_policy_units
+from descheduler.planner.problem.node_costs import THOUSANDTHS, NodeCosts, cost_text, price_text
 from descheduler.planner.utilization.usage import RequestsAsUsage
 
 _CHARGED = ("cpu", "memory")
@@ -35,7 +35,8 @@ class ReduceCostObjective(ClusterObjective):
 
     name = "ReduceCost"
     noun, state = "cost", "of requests"
-    scale = 1000
+    scale = THOUSANDTHS
+    proves_rounded = False
 
     def __init__(self, args: ReduceCostArgs, handle: StrategyHandle, nodes: Sequence[Node]) -> None:
         self._evictor, self._view = handle.evictor, handle.view
@@ -60,17 +61,27 @@ class ReduceCostObjective(ClusterObjective):
         return -self._cost[node]
 
     def nothing_to_do(self) -> str:
-        """That no pod requests anything, or that it costs the same everywhere."""
+        """That no pod requests anything, or that it costs nothing, or the same everywhere."""
         rates = np.unique(self._rates(list(self._cost)), axis=0)
         if len(rates) < 2:
             return "; ".join(("requests cost the same on every node (nodeCost)", *self._cost_faults))
-        return "" if self.figure() else "no pod on the nodes of the policy requests CPU or memory"
+        if self.figure():
+            return ""
+        taken = self._requests()
+        if not taken[:, rates.any(axis=0)].any():
+            return "no pod on the nodes of the policy requests CPU or memory"
+        is_priced = (taken * self._rates(list(self._cost))).any()
+        least = f"less than {cost_text(1)} in all" if is_priced else "nothing on the nodes that have pods"
+        return "; ".join((f"requests cost {least} (nodeCost)", *self._cost_faults))
 
     def figure(self) -> int:
         """What is requested of all nodes, as things are booked."""
-        openings, names = self._evictor.prover().openings(), list(self._cost)
-        taken = openings.taken[:, [openings.place_of(name) for name in names]].T
-        return _thousandths(float((taken * self._rates(names)).sum()))
+        return _thousandths(float((self._requests() * self._rates(list(self._cost))).sum()))
+
+    def _requests(self) -> Ints:
+        """int64[N, R]: what is requested of each node."""
+        openings = self._evictor.prover().openings()
+        return openings.taken[:, [openings.place_of(name) for name in self._cost]].T
 
     def text_of(self, number: int) -> str:
         """Such as `cost of requests 12.4`."""
@@ -82,7 +93,7 @@ class ReduceCostObjective(ClusterObjective):
 
     def problem_over(self, cluster: ClusterProblem) -> Problem:
         """With moves alone that save something by themselves."""
-        problem, rates = cluster.problem, self._rates(cluster.nodes)
+        problem, rates = cluster.problem, self._rates_over(cluster)
         alike = defaultdict[tuple[bytes, bytes], list[int]](list)
         for pod in np.flatnonzero(problem.evictable).tolist():
             alike[problem.need[pod].tobytes(), rates[problem.assignment[pod]].tobytes()].append(pod)
@@ -92,8 +103,7 @@ class ReduceCostObjective(ClusterObjective):
 
     def stated_over(self, cluster: ClusterProblem) -> ReduceCost:
         """The rates of the nodes."""
-        rates = self._rates(cluster.nodes)
-        problem = cluster.problem
+        problem, rates = cluster.problem, self._rates_over(cluster)
         planned = float((problem.usage(problem.assignment) * rates).sum())
         self._unplanned = _MILLIONTHS * self.figure() - round(planned)
         return ReduceCost(rates)
@@ -105,7 +115,7 @@ class ReduceCostObjective(ClusterObjective):
 
     def reason(self, pod: Pod) -> str:
         """What the node costs."""
-        return f"other nodes have cheaper room (node {pod.node_name} costs {cost_text(self._cost[pod.node_name])})"
+        return f"other nodes have cheaper room (node {pod.node_name} costs {price_text(self._cost[pod.node_name])})"
 
     def harm(self, pod: Pod, node: str) -> Verdict:
         """That it costs no less there."""
@@ -113,16 +123,18 @@ class ReduceCostObjective(ClusterObjective):
         if node not in self._cost:
             message = f"{would}, which is not one of the nodes that the policy selects"
             return refuse(Reason.OTHER_LANDING, message, node)
-        if self._saved(pod, [node])[0] < _MILLIONTHS:
-            return refuse(Reason.OTHER_LANDING, f"{would}, where its requests cost no less", node)
-        return ACCEPTED
+        saved = float(self._saved(pod, [node])[0])
+        if saved >= _MILLIONTHS:
+            return ACCEPTED
+        how_much = f"less by under {cost_text(1)}" if saved > 0 else "no less"
+        return refuse(Reason.OTHER_LANDING, f"{would}, where its requests cost {how_much}", node)
 
     def parts(self, cluster: ClusterProblem, moves: Sequence[Reassignment]) -> Iterator[Part]:
         """Each move, by what it saves."""
         for part in super().parts(cluster, moves):
             (pod,), (move,) = part.pods, part.moves
             (saved,) = self._saved(pod, [cluster.nodes[move.target]])
-            yield part._replace(gain=in_policy_units(_thousandths(saved)))
+            yield part._replace(gain=_thousandths(saved) / THOUSANDTHS)
 
     def remarks(self, against: Mapping[PodIdentity, str]) -> Sequence[str]:
         """Which nodes have no price."""
@@ -143,11 +155,15 @@ class ReduceCostObjective(ClusterObjective):
         saved: Floats = self._rates([pod.node_name])[0] @ usage.need(pod) - self._rates(nodes) @ after
         return saved
 
+    def _rates_over(self, cluster: ClusterProblem) -> Floats:
+        """float64[N, R]: the same for the problem's units of each resource."""
+        return self._rates(cluster.nodes) * cluster.units.sizes
+
     def _rates(self, names: Sequence[str]) -> Floats:
         """float64[n, R]: what a unit of each resource costs on each of the nodes, in millionths."""
         openings = self._evictor.prover().openings()
         places = [openings.place_of(name) for name in names]
-        cost: Ints = np.array([self._cost[name] for name in names], dtype=np.int64)
+        cost = THOUSANDTHS * np.array([self._cost[name] for name in names], dtype=np.float64)
         rates = np.zeros((len(names), len(openings.resources)))
         for row in map(openings.resources.index, _CHARGED):
             share = 1.0 / np.maximum(openings.capacity[row, places], 1)

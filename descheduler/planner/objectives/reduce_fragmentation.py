@@ -10,6 +10,7 @@ from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.optimizer.arrays import Floats
+from descheduler.optimizer.objective import Value
 from descheduler.optimizer.objectives.reduce_fragmentation import ReduceFragmentation, stranded_for
 from descheduler.placement.landings.openings import Openings
 from descheduler.planner.objective_args import ReduceFragmentationArgs
@@ -20,6 +21,8 @@ from descheduler.planner.problem.pod_sizes import sizes_of
 
 class ReduceFragmentationObjective(Fragmentation):
     """What is free of a resource on `nodes` and that pods cannot use."""
+
+    proves_rounded = False
 
     def __init__(self, args: ReduceFragmentationArgs, handle: StrategyHandle, nodes: Sequence[Node]) -> None:
         self._resource = args.resource
@@ -48,9 +51,14 @@ class ReduceFragmentationObjective(Fragmentation):
         if self._sizes is None:
             raise AssertionError(f"no pod requests {self._resource}")
         self.stated_of = cluster
-        return ReduceFragmentation(
-            self._sizes.resource, self._sizes.padded(len(cluster.resources)), self._sizes.weights
-        )
+        classes = cluster.units.needs(self._sizes.padded(len(cluster.resources)))
+        return ReduceFragmentation(self._sizes.resource, classes, self._sizes.weights)
+
+    def shown(self, value: Value) -> tuple[int, int]:
+        """In units of the resource, of which the problem may count several as one."""
+        stranded, cost = value
+        size = 1 if self._sizes is None else int(self.stated_of.units.sizes[self._sizes.resource])
+        return stranded * size, cost
 
     def reason(self, pod: Pod) -> str:
         """Which sizes cannot use what is free of its node."""

@@ -50,12 +50,14 @@ class PodRows(NamedTuple):
 
     For the `unreplaced` ones among these nothing is created. There was no time to ask about the `unasked` ones: their
     row is open everywhere. Replacements of `resized` ones, which may be moved, can request more or less than the pods.
+    Those of `changed` ones, which are known, have other labels, or other rules about where pods with some labels are.
     """
 
     rows_of: Mapping[Pod, OpenRows | None]
     unasked: Sequence[Pod]
     unreplaced: Sequence[Pod]
     resized: Sequence[Pod]
+    changed: Mapping[Pod, Pod]
 
 
 class AllowedNodes:
@@ -88,13 +90,16 @@ class AllowedNodes:
         mates = self._mates(to_ask)
         in_time = takewhile(lambda numbered: self._asking.may_go_on(numbered[0]), enumerate(to_ask))
         rows_of = {pod: self._rows_with(pod, mates.get(pod, ())) for _, pod in in_time}
-        resized = [pod for pod, rows in rows_of.items() if rows is not None and self._openings.is_resized(pod)]
+        moved = {pod: self._openings.sizes_after(pod) for pod, rows in rows_of.items() if rows is not None}
+        resized = [pod for pod, sizes in moved.items() if self._openings.are_other_sizes(pod, sizes)]
+        changed = {pod: sizes[0] for pod, sizes in moved.items() if _counts_otherwise(pod, sizes[0])}
         unasked = to_ask[len(rows_of) :]
         if len(rows_of) < len(in_order):
             everywhere = self._rows_of(OpenNodes(self._everywhere, self._everywhere))
             rows_of.update(dict.fromkeys(in_order[len(rows_of) :], everywhere))
         closed = (pod for pod, rows in rows_of.items() if rows is None)
-        return PodRows(rows_of, unasked, [pod for pod in closed if self._openings.needs_no_node(pod)], resized)
+        unreplaced = [pod for pod in closed if self._openings.needs_no_node(pod)]
+        return PodRows(rows_of, unasked, unreplaced, resized, changed)
 
     def rows_of_pending(self, pod: Pod, others: Sequence[Pod]) -> OpenRows | None:
         """The rows of a pending pod, which may be placed together with `others`; None where no move helps it."""
@@ -137,6 +142,16 @@ class AllowedNodes:
 
     def _rows_of(self, found: OpenNodes) -> OpenRows:
         return OpenRows(self._now.row_of(found.now), self._ever.row_of(found.ever))
+
+
+def _counts_otherwise(pod: Pod, replacement: Pod) -> bool:
+    """Whether rules that count pods by their labels can count the replacement in another way than the pod."""
+    before, after = pod.spec, replacement.spec
+    if pod.labels != replacement.labels or before.topology_spread != after.topology_spread:
+        return True
+    tolerates_alike = frozenset(before.tolerations) == frozenset(after.tolerations)
+    is_counted_alike = before.node_selector == after.node_selector and tolerates_alike
+    return not is_counted_alike or before.affinity != after.affinity
 
 
 class _Rows:

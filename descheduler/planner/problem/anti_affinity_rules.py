@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -13,18 +13,32 @@ from descheduler.optimizer.arrays import Ints
 from descheduler.optimizer.rules import AtMost
 
 
-def anti_affinity_rules(pods: Sequence[Pod], nodes: Sequence[Node]) -> list[AtMost]:
+def anti_affinity_rules(
+    pods: Sequence[Pod], nodes: Sequence[Node], changed: Mapping[int, Pod], *, for_bounds: bool = False
+) -> list[AtMost]:
     """One rule a topology key, over `pods` and `nodes` by their places in these.
 
     Pods that keep apart by one selector are a group, whatever owns them. Terms against other pods are not among the
-    rules: they count as they are now.
+    rules: they count as they are now. Of the `changed` pods, by number, replacements have other labels or rules. Those
+    whose replacements keep apart from others are in no group; `for_bounds` there are no groups with such pods.
     """
     groups: dict[str, dict[Hashable, list[int]]] = {}
+    left: set[tuple[str, Hashable]] = set()
     for number, pod in enumerate(pods):
-        for term in terms_against_own_kind(pod):
-            known = groups.setdefault(term.topology_key, {})
-            known.setdefault((pod.namespace, term.selector), []).append(number)
-    return [_at_most_one(key, list(found.values()), len(pods), nodes) for key, found in sorted(groups.items())]
+        after = _kept_apart_by(changed[number]) if number in changed else None
+        for key, kind in _kept_apart_by(pod):
+            if after is None or (key, kind) in after:
+                groups.setdefault(key, {}).setdefault(kind, []).append(number)
+            else:
+                left.add((key, kind))
+    for key, kind in left if for_bounds else ():
+        groups.get(key, {}).pop(kind, None)
+    return [_at_most_one(key, list(found.values()), len(pods), nodes) for key, found in sorted(groups.items()) if found]
+
+
+def _kept_apart_by(pod: Pod) -> Sequence[tuple[str, Hashable]]:
+    """(topology key, what tells the pods apart that keep apart by it) of each term against its own kind."""
+    return [(term.topology_key, (pod.namespace, term.selector)) for term in terms_against_own_kind(pod)]
 
 
 def terms_against_own_kind(pod: Pod) -> Iterable[PodAffinityTerm]:

@@ -20,34 +20,47 @@ from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.arrays import PENDING, Bools, Ints
 from descheduler.optimizer.kept_domains import with_kept_domains
 from descheduler.optimizer.problem import Problem, make_problem
+from descheduler.optimizer.rules import Rule
 from descheduler.plan.moves import PodIdentity, identity_of
 from descheduler.planner.args import DisruptionCost
 from descheduler.planner.problem.allowed_nodes import AllowedNodes, AskingOrder, OpenRows
 from descheduler.planner.problem.anti_affinity_rules import anti_affinity_rules
 from descheduler.planner.problem.disruption_cost import disruption_costs
 from descheduler.planner.problem.move_limits import move_limits
-from descheduler.planner.problem.pod_needs import needs_of, refuse_uncountable
+from descheduler.planner.problem.pod_needs import least_needs, needs_of
 from descheduler.planner.problem.spread_rules import spread_rules
+from descheduler.planner.problem.units import Units, counted_needs, ones, units_for
 
 _NOWHERE = OpenRows(0, 0)
+_MOST_TAKEN = float(2**62)
+"""Sums of requests above this may not be exact any more, and no node has as much."""
 
 
-class EverOpen(NamedTuple):
-    """The nodes that may ever be open to pods, as `pod_class` and `allowed` of a problem have those that are now."""
+class Loosest(NamedTuple):
+    """What bounds count in place of arrays of a problem: more than any order of moves can make of these.
+
+    `pod_class` and `allowed` have the nodes that may ever be open to pods. `rules` are those by which replacements
+    count as their pods do. `need` is rounded down where it is rounded. `least_need` is `need` with that of the smallest
+    replacement, where replacements may request less than their pods.
+    """
 
     pod_class: Ints
     allowed: Bools
+    rules: tuple[Rule, ...]
+    need: Ints
+    least_need: Ints
 
 
 class ClusterProblem:
     """`problem` over `pods` and `nodes`, whose places in these are the indices of its arrays.
 
     A node whose devices are told apart is there with each choice of them, several times under its name.
-    `allocatable` is int64[N, R]. `problem.capacity` is what of it pods may request, without what Reservations hold.
+    `allocatable` and `held` are int64[N, R]: what nodes have, and what of it other things than the pods hold, such as
+    Reservations. `problem` has what is left of it, and what pods request, in `units` of each resource.
     Of `unasked` pods it is unknown which nodes are open to them: in `problem` all are, which is for bounds alone.
     Pods that `goes_nowhere` has may leave although no node takes a replacement, or because none is created.
     Replacements of `resized` ones may request more or less than the pods.
-    `ever_open` has also the nodes that moves of others may open to pods; None where they open none.
+    `loosest` is what bounds count instead; None where they count the same.
     """
 
     def __init__(
@@ -59,8 +72,11 @@ class ClusterProblem:
         allocatable: Ints,
         unasked: Set[PodIdentity] = frozenset(),
         goes_nowhere: Set[PodIdentity] = frozenset(),
-        ever_open: EverOpen | None = None,
+        loosest: Loosest | None = None,
         resized: Set[PodIdentity] = frozenset(),
+        *,
+        held: Ints | None = None,
+        units: Units | None = None,
     ) -> None:
         self.problem = problem
         self.pods = tuple(pods)
@@ -70,31 +86,36 @@ class ClusterProblem:
         self.unasked = unasked
         self.goes_nowhere = goes_nowhere
         self.resized = resized
-        self._ever_open = ever_open
+        self.held = allocatable - problem.capacity if held is None else held
+        self.units = ones(len(resources)) if units is None else units
+        self._loosest = loosest
 
-    def with_all_openable(self) -> ClusterProblem:
-        """The same where each pod may be moved to every node that moves of others may open to it, for bounds.
+    def for_bounds(self, *, resized_shrink: bool = False) -> ClusterProblem:
+        """The same with what is possible at most, in any order of moves.
 
-        Pods whose replacements may be smaller may leave for no node. Itself where that opens none.
+        Pods whose replacements may be smaller may leave for no node. Where `resized_shrink`, they need what the
+        smallest replacement requests instead, on their own node, too.
         """
-        return self._with_ever_open()._with_resized_nowhere()
-
-    def _with_resized_nowhere(self) -> ClusterProblem:
-        if self.resized <= self.goes_nowhere:
-            return self
         other = self._of(self.problem)
-        other.goes_nowhere = self.goes_nowhere | self.resized
+        other.units = self.units.loosest()
+        if not resized_shrink:
+            other.goes_nowhere = self.goes_nowhere | self.resized
+        if (loosest := self._loosest) is not None:
+            need = loosest.least_need if resized_shrink else loosest.need
+            other.problem = with_kept_domains(
+                dataclasses.replace(
+                    self.problem,
+                    pod_class=loosest.pod_class,
+                    allowed=loosest.allowed,
+                    rules=loosest.rules,
+                    need=need,
+                )
+            )
         return other
 
-    def _with_ever_open(self) -> ClusterProblem:
-        problem, ever = self.problem, self._ever_open
-        if ever is None:
-            return self
-        openable = with_kept_domains(dataclasses.replace(problem, pod_class=ever.pod_class, allowed=ever.allowed))
-        now, later = np.unique(np.stack((problem.pod_class, openable.pod_class)), axis=1)
-        if np.array_equal(problem.allowed[now], openable.allowed[later]):
-            return self
-        return self._of(openable)
+    def ceilings(self, most: Ints) -> Ints:
+        """int64[N, R]: what pods may take of nodes in the problem's units, where `most` of each may be taken in all."""
+        return self.units.room(most - self.held)
 
     def cost_of(self, pod: Pod) -> int:
         """What the eviction of one of `pods` costs. Raises KeyError for others."""
@@ -173,11 +194,6 @@ class ClusterProblem:
     def _numbers(self) -> Mapping[PodIdentity, int]:
         return {identity_of(pod): number for number, pod in enumerate(self.pods)}
 
-    @property
-    def held(self) -> Ints:
-        """int64[N, R]: what is taken by other things than pods."""
-        return self.allocatable - self.problem.capacity
-
 
 def cluster_problem(
     handle: StrategyHandle,
@@ -187,7 +203,7 @@ def cluster_problem(
     weights: DisruptionCost,
     counts: Callable[[Pod], bool],
     pending: Sequence[Pod],
-    most: Allowance | None,
+    most_moves: Allowance | None,
     is_disposable: Callable[[Pod], bool] | None,
 ) -> ClusterProblem:
     """The problem of moving pods of `nodes` among them, as the cluster is with everything that is booked.
@@ -195,12 +211,11 @@ def cluster_problem(
     weights:       of what the eviction of a pod costs.
     counts:        whether a pod is one of the problem's; what the others take comes off the capacity.
     pending:       pods without a node, which are placed too.
-    most:          evictions of the planner at most, beside what limits and budgets leave.
+    most_moves:    evictions of the planner at most, beside what limits and budgets leave.
     is_disposable: pods that may be moved although their replacement lands nowhere; None where every pod needs a node.
 
     Rules are: required anti-affinity and topology spread of pods among their own kind, and what limits and budgets
-    leave; everything else that stands between pods counts as it is now. Raises StrategyError where pods request more of
-    a resource in all than problems count.
+    leave; everything else that stands between pods counts as it is now.
     """
     evictor, prover = handle.evictor, handle.evictor.prover()
     openings = prover.openings()
@@ -214,30 +229,53 @@ def cluster_problem(
     rows = _rows(placed, asked.rows_of, goes_nowhere if is_disposable else ())
     rows += [allowed_nodes.rows_of_pending(pod, pending) for pod in pending]
     # What nodes have comes last: replacements and pods make rows for resources that no node has.
-    need = needs_of(pods, openings)
+    need, least_need = needs_of(pods, openings), least_needs(pods, asked.resized, openings)
     allocatable = openings.capacity[:, columns].T
     held = _held_by_others(openings.taken[:, columns].T, need, assignment)
+    room, most = np.maximum(allocatable - held, 0), allocatable.max(axis=0, initial=0)
+    units = units_for(need, most)
+    numbers = {pod: number for number, pod in enumerate(placed)}
+    changed = {numbers[pod]: replacement for pod, replacement in asked.changed.items()}
+    limits = move_limits(pods, len(placed), [*evictor.allowances(), *([] if most_moves is None else [most_moves])])
+
+    def rules(*, for_bounds: bool) -> tuple[Rule, ...]:
+        apart = anti_affinity_rules(pods, nodes, changed, for_bounds=for_bounds)
+        spread = spread_rules(
+            pods, assignment, openings, columns, changed, holds_first=asking.holds_first, for_bounds=for_bounds
+        )
+        return (*apart, *spread, *limits)
+
     pod_class, ever_class = np.array([row or _NOWHERE for row in rows], dtype=np.int64).reshape(-1, 2).T.copy()
     problem = make_problem(
-        _counted(need, allocatable, openings.resources),
-        np.maximum(allocatable - held, 0),
+        counted_needs(units, need, most),
+        units.room(room),
         assignment,
         evictable=np.array([row is not None for row in rows], dtype=bool),
         cost=disruption_costs(pods, weights, handle.view, handle.now, prover.ends_owner),
         pod_class=pod_class,
         allowed=allowed_nodes.allowed,
-        rules=[
-            *anti_affinity_rules(pods, nodes),
-            *spread_rules(pods, assignment, openings, columns, holds_first=asking.holds_first),
-            *move_limits(pods, len(placed), [*evictor.allowances(), *([] if most is None else [most])]),
-        ],
+        rules=rules(for_bounds=False),
     )
-    names = [node.name for node in nodes]
-    known = (asked.unasked, goes_nowhere, asked.resized)
-    unasked, leaving, resized = (frozenset(map(identity_of, each)) for each in known)
-    ever_open = EverOpen(ever_class, allowed_nodes.ever_allowed)
+    loose = units.loosest()
+    loosest = Loosest(
+        ever_class,
+        allowed_nodes.ever_allowed,
+        rules(for_bounds=True) if changed else problem.rules,
+        counted_needs(loose, need, most),
+        counted_needs(loose, least_need, most),
+    )
     return ClusterProblem(
-        with_kept_domains(problem), pods, names, openings.resources, allocatable, unasked, leaving, ever_open, resized
+        with_kept_domains(problem),
+        pods,
+        [node.name for node in nodes],
+        openings.resources,
+        allocatable,
+        frozenset(map(identity_of, asked.unasked)),
+        frozenset(map(identity_of, goes_nowhere)),
+        loosest,
+        frozenset(map(identity_of, asked.resized)),
+        held=held,
+        units=units,
     )
 
 
@@ -247,22 +285,14 @@ def _assignment(placed: Sequence[Pod], num_pending: int, nodes: Sequence[Node]) 
     return np.array([place[pod.node_name] for pod in placed] + [PENDING] * num_pending, dtype=np.int64)
 
 
-def _counted(need: Ints, allocatable: Ints, resources: Sequence[str]) -> Ints:
-    """int64[P, R]: `need` within what problems count. Raises StrategyError where that is too much in all.
-
-    What no node has fits nowhere, however much it is: problems take no numbers as large as pods may request.
-    """
-    counted: Ints = np.minimum(need, allocatable.max(axis=0, initial=0) + 1)
-    refuse_uncountable(counted, resources, "requests")
-    return counted
-
-
 def _held_by_others(taken: Ints, need: Ints, assignment: Ints) -> Ints:
     """int64[N, R]: what of `taken` (int64[N, R]) the problem's pods do not take."""
-    used = np.zeros_like(taken)
+    used, about = np.zeros_like(taken), np.zeros(taken.shape)
     placed = assignment != PENDING
     np.add.at(used, assignment[placed], need[placed])
-    held: Ints = np.maximum(taken - used, 0)
+    np.add.at(about, assignment[placed], need[placed])
+    # Absurd requests add up to more than int64 holds, and to more than `taken` says.
+    held: Ints = np.where(about > _MOST_TAKEN, 0, np.maximum(taken - used, 0))
     return held
 
 

@@ -55,10 +55,16 @@ def with_nowhere(cluster: ClusterProblem) -> ClusterProblem:
         allowed=allowed,
         rules=tuple(map(_with_no_domain, problem.rules)),
     )
-    allocatable = np.vstack((cluster.allocatable, room))
-    nodes = [*cluster.nodes, NOWHERE]
     return ClusterProblem(
-        extended, cluster.pods, nodes, cluster.resources, allocatable, cluster.unasked, cluster.goes_nowhere
+        extended,
+        cluster.pods,
+        [*cluster.nodes, NOWHERE],
+        cluster.resources,
+        np.vstack((cluster.allocatable, cluster.units.amounts(room))),
+        cluster.unasked,
+        cluster.goes_nowhere,
+        held=np.vstack((cluster.held, np.zeros_like(room))),
+        units=cluster.units,
     )
 
 

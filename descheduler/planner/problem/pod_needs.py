@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
 from descheduler.model.pod import Pod
 from descheduler.optimizer.arrays import Ints
-from descheduler.optimizer.problem import LARGEST_EXACT
 from descheduler.placement.landings.openings import Openings
-from descheduler.strategies.framework import StrategyError
-
-_IN_BYTES = ("memory", "ephemeral-storage")
 
 
 def needs_of(pods: Sequence[Pod], openings: Openings) -> Ints:
@@ -31,15 +27,13 @@ def needs_of(pods: Sequence[Pod], openings: Openings) -> Ints:
     return need
 
 
-def refuse_uncountable(need: Ints, resources: Sequence[str], what: str) -> None:
-    """Raises StrategyError where pods need more of a resource in all than problems count; need is int64[P, R].
-
-    `what` is the measure, such as `requests`.
-    """
-    total = need.sum(axis=0, dtype=np.float64)
-    for resource, amount in zip(resources, total.tolist(), strict=True):
-        if amount >= LARGEST_EXACT:
-            unit = " bytes" if resource in _IN_BYTES else ""
-            raise StrategyError(
-                f"{what} of {resource} add up to {amount:.3g}{unit}; plans are exact below {LARGEST_EXACT:.3g} only"
-            )
+def least_needs(pods: Sequence[Pod], resized: Collection[Pod], openings: Openings) -> Ints:
+    """int64[P, R]: the same, of `resized` pods the least that they or their replacements take of each resource."""
+    after = {id(pod): openings.needs_of_replacement(pod) for pod in resized}
+    need = needs_of(pods, openings)
+    if not after:
+        return need
+    for number, pod in enumerate(pods):
+        for other in after.get(id(pod), ()):
+            np.minimum(need[number], np.pad(other, (0, need.shape[1] - len(other))), out=need[number])
+    return need

@@ -33,7 +33,14 @@ class _Group:
 
 
 def spread_rules(
-    pods: Sequence[Pod], assignment: Ints, openings: Openings, columns: Ints, *, holds_first: bool = False
+    pods: Sequence[Pod],
+    assignment: Ints,
+    openings: Openings,
+    columns: Ints,
+    changed: Mapping[int, Pod],
+    *,
+    holds_first: bool = False,
+    for_bounds: bool = False,
 ) -> Iterator[MaxSkew]:
     """Rules from the constraints with `DoNotSchedule` of `pods`, whose places in this are the pods of the rules.
 
@@ -41,9 +48,13 @@ def spread_rules(
     the cluster count that a constraint selects, on nodes that it counts: those of `pods` as they are moved, whether
     they state it or not, the others where they are. With `holds_first`, room is held for replacements while their pods
     are still there.
+
+    Replacements of the `changed` pods, by number, have other labels or constraints. A constraint that counts such a pod
+    and not its replacement, or the other way round, counts that pod where it is; `for_bounds` there is no such
+    constraint.
     """
     bins: defaultdict[bytes, list[tuple[list[_Group], Bools]]] = defaultdict(list)
-    for group in _groups(pods, assignment, openings, columns):
+    for group in _groups(pods, assignment, openings, columns, changed, for_bounds=for_bounds):
         known = bins[group.domain.tobytes()]
         # A pod is in one group of a rule at most.
         found = next((each for each in known if not each[1][group.members].any()), None)
@@ -76,12 +87,26 @@ def _rule(groups: Sequence[_Group], num_pods: int, *, holds_first: bool) -> MaxS
     )
 
 
-def _groups(pods: Sequence[Pod], assignment: Ints, openings: Openings, columns: Ints) -> Iterator[_Group]:
-    """A group of each constraint, with what of the counted pods is none of `pods`."""
-    selected = _Selected(pods)
+def _groups(
+    pods: Sequence[Pod],
+    assignment: Ints,
+    openings: Openings,
+    columns: Ints,
+    changed: Mapping[int, Pod],
+    *,
+    for_bounds: bool,
+) -> Iterator[_Group]:
+    """A group of each constraint that closes nodes to pods, with what of the counted pods is none of `pods`."""
+    selected, replacing, numbers = _Selected(pods), _Selected(list(changed.values())), list(changed)
+    states = {number: frozenset(openings.spread(replacement)) for number, replacement in changed.items()}
     for constraint, stating in _constraints(pods, openings).items():
-        group = _Group(constraint, stating, columns)
-        group.members = selected.by(constraint)
+        members = selected.by(constraint)
+        uncertain = {numbers[row] for row in replacing.by(constraint)} ^ changed.keys() & set(members)
+        stays = [number for number in stating if number not in states or constraint in states[number]]
+        if (for_bounds and uncertain) or uncertain.issuperset(stays):
+            continue
+        group = _Group(constraint, [number for number in stays if number not in uncertain], columns)
+        group.members = [number for number in members if number not in uncertain]
         at = assignment[group.members]
         here = np.where(at == PENDING, -1, group.domain[at])
         own = np.bincount(here[here >= 0], minlength=len(group.there))

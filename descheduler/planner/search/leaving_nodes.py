@@ -14,6 +14,7 @@ from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
 from descheduler.optimizer.arrays import PENDING
 from descheduler.optimizer.order.waves import Reassignment
+from descheduler.placement.framework.obstacle_counts import ObstacleCounts
 from descheduler.planner.objectives.draining.closed_nodes import ClosedNodes
 from descheduler.planner.problem.cluster_problem import ClusterProblem
 from descheduler.planner.search.asking import DEPENDS_ON_ORDER, Asking, Leaving, MovesTogether
@@ -115,12 +116,28 @@ class LeavingNodes:
         openings = self._evictor.prover().openings()
         if openings.needs_no_node(pod):
             return [""]
-        nodes, why_not = openings.holding(pod)
-        found = [node for node in nodes if node != pod.node_name and not self._closed.why(node)]
+        nodes, obstacles = openings.holding(pod)
+        found = [node for node in nodes if self._may_hold(pod, node)]
         if not found:
+            why_not = "" if obstacles is None else self._why_none_holds(pod, nodes, obstacles)
             message = "on no other node can room be held for its replacement pod while the pod runs"
             self._note(depth, pod, refuse(Reason.NO_LANDING, ": ".join(filter(None, (message, why_not)))))
         return found
+
+    def _may_hold(self, pod: Pod, node: str) -> bool:
+        """Whether the node is another one, which the policy selects, and no plan closes it to replacements."""
+        is_other = node != pod.node_name and not self._closed.why(node)
+        return is_other and bool(self._cluster.places_of(self._cluster.number_of(pod), node))
+
+    def _why_none_holds(self, pod: Pod, available: Sequence[str], obstacles: ObstacleCounts) -> str:
+        """Why the scheduler takes no node, or each of those that are `available` to it is none for the plan."""
+        if not available:
+            return obstacles.sentence()
+        own = f"1 is the node of the pod itself ({pod.node_name})" if pod.node_name in available else ""
+        others = [node for node in available if node != pod.node_name]
+        receive = "receives" if len(others) == 1 else "receive"
+        closed = f"{len(others):,} {receive} no replacement pods ({self._closed.named(others)})" if others else ""
+        return ", ".join(filter(None, (obstacles.reasons, own, closed)))
 
     def _note(self, depth: int, pod: Pod, verdict: Verdict) -> None:
         """Keeps what was said when most of the others had room."""

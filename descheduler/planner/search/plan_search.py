@@ -31,6 +31,7 @@ from descheduler.planner.search.last_plan import PlannedTargets
 from descheduler.planner.search.refusals import Refusals
 from descheduler.planner.search.stopping_limits import StoppingLimits, stopping_limits
 from descheduler.planner.search.trials import PlanOver, Trial, Trials
+from descheduler.planner.search.unproven import why_unproven
 
 _State = Callable[[ClusterProblem], tuple[Problem, Objective] | None]
 
@@ -69,7 +70,8 @@ class PlanSearch:
 
     `against` says of pods why they were refused, or by `poor` why their moves are not worth it. `on_progress` is told
     the figure of the best plan so far and how many evictions it has. No plan has less than `bound`
-    (figure, cost), and none that reaches its figure has fewer than `least_evictions`; 0 where nothing is proven.
+    (figure, cost), and none that reaches its figure has fewer than `least_evictions`; 0 where nothing is proven, and
+    `unproven` says why.
     Plans are of `cluster`, which is `all_moves` without what was refused. Bounds also count nodes as open that moves of
     others may open, which plans do not: so the best plan over these arrays may not be the best of all. Neither counts
     `closed` nodes as open.
@@ -105,14 +107,16 @@ class PlanSearch:
         self.against.update(dict.fromkeys(self.all_moves.unasked, _UNASKED))
         self.bound, self.least_evictions = (0, 0), 0
         self.stopping: StoppingLimits | None = None
-        is_counted = objective.places_nowhere or not booked.goes_nowhere
-        if is_counted and (objective.proves_resized or not booked.resized):
+        self.unproven = why_unproven(objective, booked)
+        if not self.unproven:
             self._prove(booked)
 
     def _prove(self, booked: ClusterProblem) -> None:
         """Notes what no plan is better than, and which limits keep plans from more."""
-        has_nowhere = self._objective.lets_go_nowhere or bool(booked.resized)
-        problem, stated = self._whole(self._with_places(booked.with_all_openable(), has_nowhere=has_nowhere))
+        shrink = self._objective.shrinks_resized
+        has_nowhere = self._objective.lets_go_nowhere or (bool(booked.resized) and not shrink)
+        bounded = booked.for_bounds(resized_shrink=shrink)
+        problem, stated = self._whole(self._with_places(bounded, has_nowhere=has_nowhere))
         figure, cost = self._objective.bound_of(stated.prepare(problem).bound())
         fewest, self.least_evictions = self._fewest(problem, objective=stated)
         self.bound = figure, max(cost, cost_of_cheapest(problem, self.least_evictions))
@@ -310,7 +314,7 @@ class PlanSearch:
             weights=args.disruption_cost,
             counts=objective.counts_pod,
             pending=objective.pending(),
-            most=self._most_evictions(),
+            most_moves=self._most_evictions(),
             is_disposable=self._is_disposable if objective.lets_go_nowhere else None,
         )
 

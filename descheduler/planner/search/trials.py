@@ -165,7 +165,8 @@ class Trials:
     def _size(self, group: MovesTogether) -> float:
         """What the largest pod needs of its node, as a share of the resource that it needs most of."""
         pods, nodes = np.array([(move.pod, move.source) for move in group.moves if move.source != PENDING]).T
-        share = self._cluster.problem.need[pods] / np.maximum(self._cluster.allocatable[nodes], 1)
+        cluster = self._cluster
+        share = cluster.units.amounts(cluster.problem.need[pods]) / np.maximum(cluster.allocatable[nodes], 1)
         return float(share.max())
 
     def replanned(self, trial: Trial, dropped: Container[int]) -> Trial:

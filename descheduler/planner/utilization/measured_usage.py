@@ -13,13 +13,13 @@ from descheduler.eviction.plugin_evictor import PluginEvictor
 from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
-from descheduler.model.requests import ceil_amount
 from descheduler.optimizer.arrays import Ints
 from descheduler.optimizer.problem import Problem
+from descheduler.placement.shadow.node_table import amount
 from descheduler.planner.objective_args import NODE_METRIC, MeasuredUtilization
 from descheduler.planner.problem.booked_arrivals import BookedArrivals
 from descheduler.planner.problem.cluster_problem import ClusterProblem
-from descheduler.planner.problem.pod_needs import refuse_uncountable
+from descheduler.planner.problem.units import Units, counted_needs, units_for
 from descheduler.planner.utilization.node_utilization import NodeUtilization
 from descheduler.planner.utilization.targets import NO_CEILING, UsageTargets
 from descheduler.strategies.low_node_load.args import LowNodeLoadArgs
@@ -79,7 +79,7 @@ def _by_koordlet(
 
 def _amounts(resources: Iterable[str], nano: Mapping[str, int]) -> Ints:
     """int64[R], in the units of the node table."""
-    found = (ceil_amount(name, nano.get(name, 0)) for name in resources)
+    found = (amount(name, nano.get(name, 0)) for name in resources)
     return np.fromiter(found, dtype=np.int64)
 
 
@@ -125,8 +125,9 @@ class MeasuredUsage:
         now where that is more. Pods that were not measured stay, and no pod comes to or leaves a node that was not.
         """
         problem = cluster.problem
-        need, allocatable, held = self._need_of(cluster), self._allocatable(cluster), self._held(cluster)
-        refuse_uncountable(need, self.resources, "measured usage")
+        amounts, allocatable, held = self._need_of(cluster), self._allocatable(cluster), self._held(cluster)
+        units = self._units(cluster)
+        need = counted_needs(units, amounts, self._most)
         was_measured = np.array([self._usage_of_pod(pod) is not None for pod in cluster.pods], dtype=bool)
         known = np.array([node in self._measured for node in cluster.nodes], dtype=bool)
         used = np.zeros_like(allocatable)
@@ -135,7 +136,7 @@ class MeasuredUsage:
             problem,
             need=np.hstack((problem.need, need)),
             capacity=np.hstack(
-                (problem.capacity, np.where(known[:, None], np.maximum(allocatable - held, used), used))
+                (problem.capacity, np.where(known[:, None], np.maximum(units.room(allocatable - held), used), used))
             ),
             evictable=problem.evictable & was_measured & known[problem.assignment],
             allowed=problem.allowed & known,
@@ -145,7 +146,19 @@ class MeasuredUsage:
     def ceilings_over(self, cluster: ClusterProblem, targets: UsageTargets) -> Ints:
         """int64[N, R]: no ceiling of requests; of measured usage the targets, less what other things than pods use."""
         ceilings = targets.ceilings(self.resources, self._allocatable(cluster)) - self._held(cluster)
-        return np.hstack((np.full_like(cluster.problem.capacity, NO_CEILING), ceilings))
+        measured = self._units(cluster).room(ceilings)
+        return np.hstack((np.full_like(cluster.problem.capacity, NO_CEILING), measured))
+
+    def _units(self, cluster: ClusterProblem) -> Units:
+        """Of the measured resources; rounded as those of `cluster`."""
+        units = units_for(self._need_of(cluster), self._most)
+        return units.loosest() if cluster.units.for_bounds else units
+
+    @property
+    def _most(self) -> Ints:
+        """int64[R]: what the largest node has."""
+        allocatable = [usage.allocatable for usage in self._measured.values()]
+        return np.max(allocatable, axis=0, initial=0) if allocatable else np.zeros(len(self.resources), np.int64)
 
     def _need_of(self, cluster: ClusterProblem) -> Ints:
         return np.array([self.need(pod) for pod in cluster.pods], np.int64).reshape(-1, len(self.resources))

@@ -83,4 +83,4 @@ class RequestsAsUsage:
 
     def ceilings_over(self, cluster: ClusterProblem, targets: UsageTargets) -> Ints:
         """The targets, less what is held by other things than pods."""
-        return targets.ceilings(cluster.resources, cluster.allocatable) - cluster.held
+        return cluster.ceilings(targets.ceilings(cluster.resources, cluster.allocatable))

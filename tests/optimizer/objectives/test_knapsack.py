@@ -49,7 +49,7 @@ def test_two_resources_together_allow_less_than_each_alone() -> None:
     """Each resource alone lets two of three items in; half of both lets in four thirds of them."""
     assert bound([[2, 1], [1, 2], [1.5, 1.5]], [10, 10, 10], [3, 3]) == 20
     assert bound([[3, 0], [0, 3], [2, 2]], [10, 10, 10], [3, 3]) == 20
-    assert bound([[3, 1], [1, 3]], [10, 10], [3, 3]) == 15
+    assert bound([[3, 1], [1, 3]], [10, 11], [3, 3]) == 15
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -64,3 +64,8 @@ def test_no_packing_weighs_more(seed: int) -> None:
 
     most = most_weight(size.astype(np.float64), weight, capacity.astype(np.float64))
     assert best <= most <= weight.sum()
+
+
+def test_the_bound_is_a_sum_that_weights_can_add_up_to() -> None:
+    """Two items of three fit, and half of the third."""
+    assert most_weight(np.array([[2.0, 2.0, 2.0]]), np.array([400, 400, 400]), np.array([5.0])) == 800

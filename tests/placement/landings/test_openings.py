@@ -110,16 +110,19 @@ def test_pod_of_a_daemon_set_comes_back_to_its_node() -> None:
     found = LandingProver(snapshot).openings()
 
     assert masks(found.open_to(pod_named(snapshot, "agent"))) is None
-    assert found.holding(pod_named(snapshot, "agent")) == ((), "")
+    assert found.holding(pod_named(snapshot, "agent")) == ((), None)
 
 
 def test_nodes_with_room_beside_the_victim_are_told_with_what_the_others_lack() -> None:
     victim = make_pod("victim", node="a", cpu="2")
     nodes = [make_node("a", cpu="3"), make_node("b", cpu="2"), make_node("c", cpu="1")]
 
-    found = LandingProver(make_snapshot(nodes, [victim])).openings().holding(victim)
+    found, obstacles = LandingProver(make_snapshot(nodes, [victim])).openings().holding(victim)
 
-    assert found == (["b"], "1/3 nodes are available for the replacement pod: 2 insufficient cpu")
+    assert found == ["b"]
+    assert obstacles is not None
+    assert obstacles.reasons == "2 insufficient cpu"
+    assert obstacles.sentence() == "1/3 nodes are available for the replacement pod: 2 insufficient cpu"
 
 
 def test_amounts_are_those_of_the_node_table() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import pytest
 
 from descheduler.optimizer.arrays import PENDING
 from descheduler.optimizer.problem import make_problem
@@ -15,7 +16,7 @@ from tests.builders import Object
 from tests.planner.gpus.runs import gpu_node, gpu_snapshot, pending_pod, shared_pod
 
 
-def _divided(nodes: Sequence[Sequence[Object]], pods: Sequence[Object]) -> ClusterProblem:
+def _divided(nodes: Sequence[Sequence[Object]], pods: Sequence[Object], *, for_bounds: bool = False) -> ClusterProblem:
     """The cluster with GPUs told apart; every pod may go anywhere."""
     snapshot = gpu_snapshot(nodes, pods)
     openings = LandingProver(snapshot).openings()
@@ -24,7 +25,8 @@ def _divided(nodes: Sequence[Sequence[Object]], pods: Sequence[Object]) -> Clust
     at = [names.index(pod.node_name) if pod.node_name else PENDING for pod in snapshot.pods]
     allocatable = openings.capacity.T.copy()
     problem = make_problem(need, allocatable, at)
-    return with_gpus(ClusterProblem(problem, snapshot.pods, names, openings.resources, allocatable), openings)
+    cluster = ClusterProblem(problem, snapshot.pods, names, openings.resources, allocatable)
+    return with_gpus(cluster.for_bounds() if for_bounds else cluster, openings)
 
 
 def _names(cluster: ClusterProblem, pod: str) -> list[str]:
@@ -40,6 +42,16 @@ def test_a_gpu_has_what_its_pods_leave() -> None:
     problem = cluster.problem
     free = (problem.part_capacity - problem.usage(problem.assignment))[1:, -1]
     assert free.tolist() == [100, 70]
+
+
+@pytest.mark.parametrize(("for_bounds", "mebibytes"), [(False, 2), (True, 1)])
+def test_memory_is_rounded_to_mebibytes_up_in_plans_and_down_in_bounds(*, for_bounds: bool, mebibytes: int) -> None:
+    pod = shared_pod("p", "a", 30, 1)
+    pod["spec"]["containers"][0]["resources"]["requests"]["memory"] = str(2**20 + 1)
+
+    cluster = _divided([gpu_node("a")], [pod], for_bounds=for_bounds)
+
+    assert cluster.problem.need[0, cluster.resources.index("memory")] == mebibytes
 
 
 def test_a_pod_of_two_gpus_may_have_each_pair_that_is_neighbours_or_equally_free() -> None:

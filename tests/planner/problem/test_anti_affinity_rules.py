@@ -16,7 +16,7 @@ def test_pods_of_one_kind_share_a_group_of_which_a_domain_has_one() -> None:
         make_pod("other", node="a"),
     ]
 
-    (rule,) = anti_affinity_rules(pods, NODES)
+    (rule,) = anti_affinity_rules(pods, NODES, {})
 
     assert (rule.group.tolist(), rule.domain.tolist(), rule.limit.tolist()) == ([0, 0, -1], [0, 0, 1], [1])
 
@@ -27,13 +27,13 @@ def test_pods_of_another_namespace_are_another_kind() -> None:
         for namespace in ("shop", "test")
     ]
 
-    (rule,) = anti_affinity_rules(pods, NODES)
+    (rule,) = anti_affinity_rules(pods, NODES, {})
 
     assert (rule.group.tolist(), rule.limit.tolist()) == ([0, 1], [1, 1])
 
 
 def test_anti_affinity_against_other_pods_is_no_rule() -> None:
-    assert anti_affinity_rules([make_pod("p", node="a", labels={"app": "db"}, affinity=APART)], NODES) == []
+    assert anti_affinity_rules([make_pod("p", node="a", labels={"app": "db"}, affinity=APART)], NODES, {}) == []
 
 
 def test_pods_of_one_selector_are_one_kind_whatever_owns_them() -> None:
@@ -42,6 +42,6 @@ def test_pods_of_one_selector_are_one_kind_whatever_owns_them() -> None:
         for owner in ("web-1", "web-2")
     ]
 
-    (rule,) = anti_affinity_rules(pods, NODES)
+    (rule,) = anti_affinity_rules(pods, NODES, {})
 
     assert (rule.group.tolist(), rule.limit.tolist()) == ([0, 0], [1])

@@ -9,19 +9,29 @@ import numpy as np
 import pytest
 
 from descheduler.optimizer import AtMost, MoveLimit, Parts, make_problem
-from descheduler.plan.moves import identity_of
-from descheduler.planner.problem.cluster_problem import ClusterProblem, EverOpen
+from descheduler.plan.moves import PodIdentity, identity_of
+from descheduler.planner.problem.cluster_problem import ClusterProblem, Loosest
 from descheduler.planner.problem.disposable_pods import NOWHERE, with_nowhere
-from tests.builders import make_pod
+from descheduler.planner.problem.units import Units
+from tests.builders import make_node, make_pod
+from tests.planner.objective_over import objective_over
 
 PODS = [make_pod(name, node=node) for name, node in (("p", "a"), ("q", "a"), ("r", "b"), ("s", ""))]
 
 
-def cluster(*, goes_nowhere: Sequence[int] = (), ever: EverOpen | None = None, **facts: Any) -> ClusterProblem:
+def cluster(
+    *,
+    goes_nowhere: Sequence[int] = (),
+    loosest: Loosest | None = None,
+    resized: frozenset[PodIdentity] = frozenset(),
+    **facts: Any,
+) -> ClusterProblem:
     """Pods of 1 to 4, the last of which is pending, on three nodes of 9, 8 and 7."""
     problem = make_problem([[1], [2], [3], [4]], [[9], [8], [7]], [0, 0, 1, -1], **facts)
     nowhere = frozenset(identity_of(PODS[number]) for number in goes_nowhere)
-    return ClusterProblem(problem, PODS, "abc", ["cpu"], np.array([[10], [10], [10]]), frozenset(), nowhere, ever)
+    return ClusterProblem(
+        problem, PODS, "abc", ["cpu"], np.array([[10], [10], [10]]), frozenset(), nowhere, loosest, resized
+    )
 
 
 def test_pods_are_found_by_what_they_are_and_nodes_by_their_names() -> None:
@@ -95,17 +105,55 @@ def test_closed_nodes_are_those_of_all_pairs_of_a_pod_together() -> None:
     assert found.without_moves([]).problem.allowed.tolist() == found.problem.allowed.tolist()
 
 
+def loosest_of(found: ClusterProblem, **others: Any) -> Loosest:
+    """The arrays of the problem but for `others`."""
+    problem = found.problem
+    least = np.minimum(problem.need, 2)
+    known = Loosest(problem.pod_class, problem.allowed, problem.rules, problem.need, least)
+    return known._replace(**others)
+
+
 def test_nodes_that_moves_of_others_may_open_are_open_for_bounds() -> None:
     narrow: dict[str, Any] = {"allowed": [[True, True, False]]}
-    wider = EverOpen(np.zeros(4, np.int64), np.array([[True, True, True]]))
-    same = EverOpen(np.ones(4, np.int64), np.array([[True] * 3, [True, True, False]]))
+    wider = loosest_of(cluster(**narrow), allowed=np.array([[True, True, True]]))
 
-    opened = cluster(ever=wider, **narrow).with_all_openable()
+    opened = cluster(loosest=wider, **narrow).for_bounds()
 
     assert opened.problem.allowed[opened.problem.pod_class].all()
-    for ever in (None, same):
-        found = cluster(ever=ever, **narrow)
-        assert found.with_all_openable() is found
+    assert opened.units.for_bounds
+    assert cluster(**narrow).for_bounds().problem.allowed.tolist() == [[True, True, False]]
+
+
+def test_bounds_count_without_rules_by_which_replacements_do_not_count() -> None:
+    rules = [AtMost(np.zeros(4, np.int64), np.arange(3), np.array([1]))]
+    found = cluster(rules=rules, loosest=loosest_of(cluster(), rules=()))
+
+    assert (len(found.problem.rules), found.for_bounds().problem.rules) == (1, ())
+
+
+def test_resized_pods_leave_for_nowhere_in_bounds_or_shrink() -> None:
+    resized = frozenset({identity_of(PODS[2])})
+    found = cluster(resized=resized, loosest=loosest_of(cluster()))
+
+    away, shrunk = found.for_bounds(), found.for_bounds(resized_shrink=True)
+
+    assert (away.goes_nowhere, away.problem.need.tolist()) == (resized, [[1], [2], [3], [4]])
+    assert (shrunk.goes_nowhere, shrunk.problem.need.tolist()) == (frozenset(), [[1], [2], [2], [2]])
+
+
+def test_ceilings_are_less_what_others_hold_and_in_units() -> None:
+    problem = make_problem([[1]], [[2], [3]], [0])
+    found = ClusterProblem(
+        problem,
+        PODS[:1],
+        "ab",
+        ["memory"],
+        np.array([[250], [399]]),
+        held=np.array([[45], [0]]),
+        units=Units(np.array([100])),
+    )
+
+    assert found.ceilings(np.array([[249], [350]])).tolist() == [[2], [3]]
 
 
 def test_pods_that_go_nowhere_have_a_node_more_with_room_for_all_of_them_many_times() -> None:
@@ -139,3 +187,19 @@ def test_a_cluster_from_which_no_pod_goes_nowhere_stays_as_it_is() -> None:
     found = cluster()
 
     assert with_nowhere(found) is found
+
+
+def test_absurd_requests_of_the_pods_of_a_node_leave_nothing_to_others_that_hold_it() -> None:
+    """Sums of more than int64 holds: the pods take all that is taken of the node."""
+    nodes = [make_node("a", cpu="10"), make_node("b", cpu="10")]
+    pods = [make_pod(f"p{number}", node="a", memory="8Ei", owners=[f"ReplicaSet/p{number}"]) for number in range(9)]
+    small = make_pod("small", node="b", memory="1Gi")
+
+    cluster = objective_over(
+        "balanceUtilization", nodes, [*pods, small], args={"targetThresholds": {"cpu": 70}}
+    ).cluster
+
+    memory = cluster.resources.index("memory")
+    assert cluster.held[:, memory].tolist() == [0, 0]
+    assert cluster.problem.capacity[:, memory].tolist() == [8 * 2**30] * 2
+    assert cluster.problem.need[0, memory] == 8 * 2**30 + 1

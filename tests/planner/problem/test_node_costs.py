@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from descheduler.planner.objective_args import NodeCost
-from descheduler.planner.problem.node_costs import NodeCosts, cost_text, in_policy_units
+from descheduler.planner.problem.node_costs import NodeCosts, cost_text, price_text, scale_of, whole_cost
 from tests.builders import make_node
 
 PRICED = NodeCost(label="type", prices={"large": 2.5, "small": 0.0}, default=1.5)
@@ -15,21 +15,21 @@ STATED = NodeCost(label="cost", default=2)
 @pytest.mark.parametrize(
     ("args", "labels", "cost"),
     [
-        pytest.param(PRICED, {"type": "large"}, 2500, id="its price"),
-        pytest.param(PRICED, {"type": "small"}, 1, id="free, but still a node"),
-        pytest.param(PRICED, {"type": "other"}, 1500, id="a value without a price"),
-        pytest.param(PRICED, {}, 1500, id="no label"),
-        pytest.param(STATED, {"cost": "0.0004"}, 1, id="less than a thousandth"),
-        pytest.param(STATED, {"cost": "3.1"}, 3100, id="the label is the cost"),
-        pytest.param(STATED, {"cost": "0"}, 1, id="a cost of 0"),
-        pytest.param(STATED, {"cost": "-0.1"}, 2000, id="below 0"),
-        pytest.param(STATED, {"cost": "999999999"}, 999_999_999_000, id="the most"),
-        pytest.param(STATED, {"cost": "1000000000"}, 2000, id="more than the most"),
-        pytest.param(STATED, {"cost": "nan"}, 2000, id="not a number"),
-        pytest.param(STATED, {"cost": "cheap"}, 2000, id="a word"),
+        pytest.param(PRICED, {"type": "large"}, 2.5, id="its price"),
+        pytest.param(PRICED, {"type": "small"}, 0.0, id="free"),
+        pytest.param(PRICED, {"type": "other"}, 1.5, id="a value without a price"),
+        pytest.param(PRICED, {}, 1.5, id="no label"),
+        pytest.param(STATED, {"cost": "0.0004"}, 0.0004, id="less than a thousandth"),
+        pytest.param(STATED, {"cost": "3.1"}, 3.1, id="the label is the cost"),
+        pytest.param(STATED, {"cost": "0"}, 0.0, id="a cost of 0"),
+        pytest.param(STATED, {"cost": "-0.1"}, 2.0, id="below 0"),
+        pytest.param(STATED, {"cost": "999999999"}, 999_999_999.0, id="the most"),
+        pytest.param(STATED, {"cost": "1000000000"}, 2.0, id="more than the most"),
+        pytest.param(STATED, {"cost": "nan"}, 2.0, id="not a number"),
+        pytest.param(STATED, {"cost": "cheap"}, 2.0, id="a word"),
     ],
 )
-def test_a_node_costs_its_price_or_the_default(args: NodeCost, labels: dict[str, str], cost: int) -> None:
+def test_a_node_costs_its_price_or_the_default(args: NodeCost, labels: dict[str, str], cost: float) -> None:
     assert NodeCosts(args).of(make_node("a", labels=labels)) == cost
 
 
@@ -70,8 +70,36 @@ def test_nodes_without_a_price_and_prices_without_a_node_are_said(
 
 
 @pytest.mark.parametrize(
-    ("thousandths", "text"), [(12_400, "12.4"), (12_000, "12"), (1, "0.001"), (1_234_567_000, "1,234,567"), (0, "0")]
+    ("costs", "scale", "whole"),
+    [
+        pytest.param([4.0, 0.0], 1000, [4000, 0], id="thousandths, and 0 is 0"),
+        pytest.param([0.0116, 0.2], 10_000, [116, 2000], id="as fine as prices are stated"),
+        pytest.param([1e-12, 1.0], 10**9, [1, 10**9], id="no finer than a billionth"),
+        pytest.param([0.0001, 999_999_999.0], 1000, [1, 999_999_999_000], id="no finer than leaves numbers small"),
+        pytest.param([], 1000, [], id="no price"),
+    ],
 )
-def test_costs_are_written_in_the_unit_of_the_policy(thousandths: int, text: str) -> None:
-    assert cost_text(thousandths) == text
-    assert in_policy_units(thousandths) == thousandths / 1000
+def test_costs_are_whole_numbers_of_the_smallest_part_that_is_stated(
+    costs: list[float], scale: int, whole: list[int]
+) -> None:
+    assert scale_of(costs) == scale
+    assert [whole_cost(cost, scale) for cost in costs] == whole
+
+
+@pytest.mark.parametrize(
+    ("number", "text"), [(12_400, "12.4"), (12_000, "12"), (1, "0.001"), (1_234_567_000, "1,234,567"), (0, "0")]
+)
+def test_sums_of_costs_are_written_in_the_unit_of_the_policy(number: int, text: str) -> None:
+    assert cost_text(number) == text
+
+
+def test_finer_parts_are_written_with_all_their_digits() -> None:
+    assert cost_text(116, 10_000) == "0.0116"
+
+
+@pytest.mark.parametrize(
+    ("price", "text"),
+    [(0.0116, "0.0116"), (4.0, "4"), (0.0, "0"), (1e-05, "0.00001"), (1234.5, "1,234.5"), (100.0, "100")],
+)
+def test_a_price_is_written_as_it_is_stated(price: float, text: str) -> None:
+    assert price_text(price) == text

@@ -39,7 +39,7 @@ def rules_of(pods: Sequence[Pod], *, nodes: Sequence[Node] = NODES, others: Sequ
     number = {node.name: place for place, node in enumerate(NODES)}
     assignment = np.array([number.get(pod.node_name, PENDING) for pod in pods])
     columns = np.array([openings.place_of(node.name) for node in NODES])
-    return list(spread_rules(pods, assignment, openings, columns))
+    return list(spread_rules(pods, assignment, openings, columns, {}))
 
 
 def only(rules: list[MaxSkew]) -> MaxSkew:

@@ -30,14 +30,20 @@ def leaving(
     names: str = "pq",
     most: int | None = None,
     closed_nodes: Sequence[str] = (),
+    is_cordoned: bool = True,
+    processed: str = "abcd",
     **others: Any,
 ) -> LeavingTogether:
-    """What comes of pods leaving node a, which is to be drained, for other nodes with so many cores."""
-    nodes = [make_node("a", cpu="10", unschedulable=True)]
+    """What comes of pods leaving node a, which is to be drained, for other nodes with so many cores.
+
+    The policy selects those that are `processed`.
+    """
+    nodes = [make_node("a", cpu="10", unschedulable=is_cordoned)]
     nodes += [make_node(name, cpu=str(size)) for name, size in zip("bcd", sizes, strict=False)]
-    asked = objective_over("drainNodes", nodes, pods, args={"nodes": ["a"]}, **others)
+    selected = [node for node in nodes if node.name in processed]
+    asked = objective_over("drainNodes", nodes, pods, args={"nodes": ["a"]}, processed=selected, **others)
     asked.objective.stated_over(asked.cluster)
-    closed = ClosedNodes((DrainNodesArgs(tuple(closed_nodes)),), asked.handle, nodes)
+    closed = ClosedNodes((DrainNodesArgs(tuple(closed_nodes)),), asked.handle, selected)
     asking = Asking(asked.objective, asked.handle.evictor, asked.cluster, most, lambda each: False, closed)
     found = LeavingNodes(asking, asked.handle.evictor, asked.cluster, closed, chooses_nodes=chooses)
     return found.of([asked.pod(name) for name in names])
@@ -134,6 +140,32 @@ def test_the_pod_that_lacks_a_node_when_most_others_have_one_is_in_the_way() -> 
     assert found.pod.name == "p"
     assert found.verdict.message.startswith(
         "on no other node can room be held for its replacement pod while the pod runs"
+    )
+
+
+@pytest.mark.parametrize(
+    ("processed", "why"),
+    [
+        pytest.param("abcd", "is to be drained", id="closed"),
+        pytest.param("ab", "is not selected by the policy", id="not selected"),
+    ],
+)
+def test_nodes_that_the_plan_closes_are_not_counted_as_available(processed: str, why: str) -> None:
+    """Node a has room for a second pod like p, and node d has room for none."""
+    found = leaving(
+        [pod("p", "4")],
+        sizes=[4, 4, 2],
+        chooses=True,
+        names="p",
+        closed_nodes=["b", "c"],
+        is_cordoned=False,
+        processed=processed,
+    )
+
+    assert found.group is None
+    assert found.verdict.message == (
+        "on no other node can room be held for its replacement pod while the pod runs: 1 insufficient cpu,"
+        f" 1 is the node of the pod itself (a), 2 receive no replacement pods (b is to be drained, c {why})"
     )
 
 

@@ -13,6 +13,7 @@ from descheduler.planner.objectives.draining.drained_nodes import selected_nodes
 
 _MOST_NAMED = 3
 """Nodes that one sentence names."""
+_UNSELECTED = "is not selected by the policy"
 
 
 class ClosedNodes:
@@ -28,6 +29,11 @@ class ClosedNodes:
         drained = frozenset().union(*(selected_nodes(args, nodes, files) for args in drains))
         self._why = departing | dict.fromkeys(drained, "is to be drained")
 
+    @property
+    def names(self) -> frozenset[str]:
+        """All of them."""
+        return frozenset(self._why)
+
     def why(self, node: str) -> str:
         """Why no replacement is to be scheduled onto `node`, as the end of a sentence about it; "" for other nodes."""
         return self._why.get(node, "")
@@ -41,10 +47,13 @@ class ClosedNodes:
         return f"{counted(len(self._why), 'node')} {receive} no replacement pods ({self.named(self._why)})"
 
     def named(self, nodes: Iterable[str]) -> str:
-        """Closed `nodes`, each with why it is closed; of many the first ones."""
+        """`nodes` that receive no replacement, each with why; of many the first ones.
+
+        Those that are not closed are no nodes of the plan.
+        """
         names = sorted(nodes)
         more = [f"{len(names) - _MOST_NAMED:,} more"] if len(names) > _MOST_NAMED else []
-        return ", ".join([*(f"{name} {self.why(name)}" for name in names[:_MOST_NAMED]), *more])
+        return ", ".join([*(f"{name} {self.why(name) or _UNSELECTED}" for name in names[:_MOST_NAMED]), *more])
 
     def harm(self, node: str) -> Verdict:
         """The same as what a landing on the node is refused with."""

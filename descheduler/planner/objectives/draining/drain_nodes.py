@@ -194,12 +194,12 @@ class DrainNodesObjective(ConsolidateNodesObjective):
         return ""
 
     def _shut_in(self, node: str) -> tuple[Pod, Verdict] | None:
-        """A pod that has no other node than those that are closed to replacements."""
+        """A pod that has no other node than those that receive no replacement pods of the plan."""
         openings = self._evictor.prover().openings()
         for pod in self._leaving(node):
             found = openings.open_to(pod, frozenset({Compares.SPREAD}))
             others = {name for name in compress(openings.nodes, () if found is None else found.now) if name != node}
-            if others and all(map(self._closed.why, others)):
+            if others and all(self._closed.why(name) or name not in self._nodes for name in others):
                 message = (
                     "all other nodes that its replacement pod can be scheduled onto receive no replacement pods"
                     f" ({self._closed.named(others)})"

@@ -15,6 +15,7 @@ from descheduler.model.koordinator.gang_settings import gang_id_of
 from descheduler.model.koordinator.scheduler_name import scheduler_name_of
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
+from descheduler.model.requests import ceil_amount
 from descheduler.model.text.amounts import amount_of, amount_text
 from descheduler.model.text.counted import counted
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
@@ -57,7 +58,7 @@ class MakeRoomObjective(ClusterObjective):
         left = set(map(identity_of, self.pending()))
         self._waiting = [pod for key, pod in self._selected.items() if key in left]
         """The selected pods that no node takes then."""
-        self._obstacles = RoomObstacles(handle, self._nodes, self._in_vain_text)
+        self._obstacles = RoomObstacles(handle, self._nodes, self._in_vain_text, lambda: self.closed)
         self._cluster: ClusterProblem
         self._is_choosing = False
         self._returning: dict[PodIdentity, bool] = {}
@@ -83,7 +84,11 @@ class MakeRoomObjective(ClusterObjective):
         if self.tells_gpus_apart:
             return ""
         texts = list(map(self._too_large, self.pending()))
-        return "; ".join(dict.fromkeys(texts)) if all(texts) else ""
+        if not all(texts):
+            return ""
+        more = len(texts) - _MOST_NAMED
+        others = [f"{counted(more, 'more pod')} {'requests' if more == 1 else 'request'} more than any node has"]
+        return "; ".join((*texts[:_MOST_NAMED], *(others if more > 0 else ())))
 
     def _too_large(self, pod: Pod) -> str:
         """What no node has as much of as the pod requests; empty where some node is large enough."""
@@ -95,7 +100,9 @@ class MakeRoomObjective(ClusterObjective):
             if need[row] > most[row]:
                 largest = f"the largest node has {amount_text(resource, int(most[row]))}"
                 has = largest if most[row] else f"no node has {resource}"
-                return f"no room: pod {pod.key} requests {amount_of(resource, int(need[row]))}, {has}"
+                stated = ceil_amount(resource, pod.spec.requests.get(resource, 0))
+                requested = max(int(need[row]), stated)  # absurd needs are cut
+                return f"no room: pod {pod.key} requests {amount_of(resource, requested)}, {has}"
         return ""
 
     def _all_have_room(self) -> str:

@@ -31,14 +31,24 @@ class _Shortage(NamedTuple):
 
 
 class RoomObstacles:
-    """Says what blocks room on `nodes`, as things are booked; `returns` says of a pod why its eviction is in vain."""
+    """Says what blocks room on `nodes`, as things are booked; `returns` says of a pod why its eviction is in vain.
 
-    def __init__(self, handle: StrategyHandle, nodes: Collection[str], returns: Callable[[Pod], str]) -> None:
+    `closed` are those of the nodes on which no plan places pods.
+    """
+
+    def __init__(
+        self,
+        handle: StrategyHandle,
+        nodes: Collection[str],
+        returns: Callable[[Pod], str],
+        closed: Callable[[], frozenset[str]],
+    ) -> None:
         self._evictor = handle.evictor
         self._view = handle.view
         self._nodes = nodes
         self._returns = returns
         self._is_disposable = disposable_pods(handle)
+        self._closed = closed
 
     def of(self, pending: Pod) -> str:
         """What is short on the node that is nearest to having room for the pod, and which pod stays there, and why; of
@@ -65,7 +75,8 @@ class RoomObstacles:
         `shortages` are those of all nodes but the nearest one.
         """
         openings = self._evictor.prover().openings()
-        is_ours = np.array([name in self._nodes for name in openings.nodes], dtype=bool)
+        is_selected = np.array([name in self._nodes for name in openings.nodes], dtype=bool)
+        is_ours = is_selected & ~np.isin(openings.nodes, list(self._closed()))
         found = openings.open_to_pending(pending)
         is_small = is_ours & (openings.need(pending.spec)[:, None] > openings.capacity).any(axis=0)
         is_closed = is_ours & ~is_small & (True if found is None else ~found.now)
@@ -81,7 +92,8 @@ class RoomObstacles:
             "too small": num_small,
             "closed to the pod": num_closed,
             "without enough devices": int(is_ours.sum()) - num_small - num_closed - len(shortages) - 1,
-            "not selected by the policy": len(openings.nodes) - int(is_ours.sum()),
+            "receiving no pods of the plan": int(is_selected.sum()) - int(is_ours.sum()),
+            "not selected by the policy": len(openings.nodes) - int(is_selected.sum()),
         }
         counts = ", ".join(f"{number:,} {text}" for text, number in texts.items() if number > 0)
         return f"other nodes: {counts}" if counts else ""
@@ -112,7 +124,8 @@ class RoomObstacles:
         short = np.where(need > 0, np.maximum(short, 0), 0)
         share = (short / np.maximum(openings.capacity, 1)).max(axis=0)
         is_near = found.now & (need <= openings.capacity).all(axis=0) & (share > 0)
-        near = [number for number in np.flatnonzero(is_near).tolist() if openings.nodes[number] in self._nodes]
+        open_nodes = frozenset(self._nodes) - self._closed()
+        near = [number for number in np.flatnonzero(is_near).tolist() if openings.nodes[number] in open_nodes]
         near.sort(key=lambda number: (share[number], openings.nodes[number]))
         rows = {number: np.flatnonzero(short[:, number]) for number in near}
         return [_Shortage(openings.nodes[number], rows[number], short[rows[number], number]) for number in near]
