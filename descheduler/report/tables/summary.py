@@ -117,9 +117,17 @@ def wave_text(plan: Plan) -> str:
 
 
 def _goal_and_why(plan: Plan) -> Mapping[str, str]:
-    """What planners were asked for and what came of it, and why nothing is evicted; once where that is the same."""
-    goal = "" if plan.goal is None else "; ".join(each.sentence for each in plan.goal.objectives)
-    why = printable(why_nothing(plan))
+    """What planners were asked for and what came of it, and why nothing is evicted; once where that is the same.
+
+    Several goals have a line each: a clause of one could be read as one of the next.
+    """
+    objectives = () if plan.goal is None else plan.goal.objectives
+    if len(objectives) > 1:
+        several = len({objective.profile for objective in objectives}) > 1
+        texts = (f"profile {each.profile}: {each.sentence}" if several else each.sentence for each in objectives)
+        goals = {f"Goal {number}": text for number, text in enumerate(texts, start=1)}
+        return {**goals, "Why": printable(why_nothing(plan, beside_goals=True))}
+    goal, why = "".join(each.sentence for each in objectives), printable(why_nothing(plan))
     return {"Goal": "" if goal in why else goal, "Why": why}
 
 
