@@ -100,6 +100,12 @@ class PluginEvictor:
         """How many pods the plugin has evicted in earlier rounds of the run, or was granted in this one."""
         return self._evictor.num_leaving(profile=self._profile, plugin=self._plugin)
 
+    @property
+    def num_leaving_for_others(self) -> int:
+        """How many pods leave by grants of this cycle to other plugins."""
+        moves = self._evictor.book.moves
+        return sum(not (move.is_repeated or move.is_of(self._profile, self._plugin)) for move in moves)
+
     def num_leaving_with(self, candidates: Sequence[Candidate]) -> int:
         """The same once all of `candidates` are granted, with the pods that have to leave with them."""
         pods = {pod.uid: pod for pod in (each.pod for each in candidates)}

@@ -42,6 +42,11 @@ class WrappedEvictor(PluginEvictor):
         """As `inner`."""
         return self._inner.num_leaving
 
+    @property
+    def num_leaving_for_others(self) -> int:
+        """As `inner`."""
+        return self._inner.num_leaving_for_others
+
     def num_leaving_with(self, candidates: Sequence[Candidate]) -> int:
         """As `inner`."""
         return self._inner.num_leaving_with(candidates)

@@ -35,7 +35,7 @@ _UNTOLD = (_NO_BETTER, _NO_BETTER_IN_TIME, _NONE_FEWER)
 class Planning:
     """What comes of one objective in one run, on top of `num_before` evictions for the objectives before it.
 
-    `last` is what the run before planned for it.
+    Evictions by plugins that ran before count as well. `last` is what the run before planned for it.
     """
 
     def __init__(
@@ -55,6 +55,7 @@ class Planning:
         self._nodes = nodes
         self._last = last
         self._num_before = num_before
+        self._num_of_others = handle.evictor.num_leaving_for_others
         self._cluster: ClusterProblem
         self._best_left_gain = 0.0
         self._search: PlanSearch
@@ -125,12 +126,15 @@ class Planning:
         cost = sum(map(self._cluster.cost_of, pods))
         return self._args.min_gain_per_disruption * cost <= ORDINARY
 
-    def look_again(self) -> None:
-        """Has the goal tell the figure after the objectives that follow, where that is another one."""
+    def look_again(self, whose: str) -> None:
+        """Has the goal tell the figure after the evictions that follow, where that is another one.
+
+        `whose` says of which these are, such as `for later objectives`.
+        """
         level, after = self.goal.levels[0], self._objective.figure()
         if after == level.after:
             return
-        clause = f"{self._objective.text_of(after)} after the evictions for later objectives"
+        clause = f"{self._objective.text_of(after)} after the evictions {whose}"
         self.goal = replace(
             self.goal,
             levels=(replace(level, after=after, bound=min(level.bound, after)),),
@@ -216,7 +220,13 @@ class Planning:
 
     def _nothing(self) -> Goal:
         level = self._level(self._before, self._before)
-        return Goal(self._objective.name, (level,), 0, 0, 0, 0, "nothing", 0.0, 0.0, self._objective.nothing_to_do())
+        return Goal(self._objective.name, (level,), 0, 0, 0, 0, "nothing", 0.0, 0.0, self._idle_text)
+
+    @property
+    def _idle_text(self) -> str:
+        """Why nothing is to be done; empty where something is."""
+        why, number = self._objective.nothing_to_do(), self._num_of_others
+        return f"{why}; counted after {counted(number, 'eviction')} by earlier plugins" if why and number else why
 
     def _infeasible(self, why: str) -> Goal:
         self._waiting, self._why_left = self._objective.pending(), why
@@ -273,8 +283,9 @@ class Planning:
     @property
     def _before_text(self) -> str:
         """On top of what it is planned and proven, if anything was evicted before."""
-        number = self._num_before
-        return f"planned after {counted(number, 'eviction')} for earlier objectives" if number else ""
+        found = {"by earlier plugins": self._num_of_others, "for earlier objectives": self._num_before}
+        texts = [f"{counted(number, 'eviction')} {whose}" for whose, number in found.items() if number]
+        return f"planned after {' and '.join(texts)}" if texts else ""
 
     def _beside(self, num_evictions: int, *, is_proven: bool) -> Iterator[str]:
         """What the search has not counted, or not had the time for, where some are left."""
