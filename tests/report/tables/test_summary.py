@@ -163,7 +163,11 @@ def test_several_goals_are_not_said_again_as_the_reason_why_nothing_is_evicted()
         return replace(figures, profile="p", plugin="Planner", facts=replace(figures.facts, why_nothing=why_nothing))
 
     same = replace(plan, plugins=(planner("nothing to do; 2 nodes in use → 2"),), goal=goals)
-    assert (line(same, "Goal 1"), line(same, "Goal 2"), line(same, "Why")) == ("nothing to do", "2 nodes in use → 2", "")
+    assert (line(same, "Goal 1"), line(same, "Goal 2"), line(same, "Why")) == (
+        "nothing to do",
+        "2 nodes in use → 2",
+        "",
+    )
     assert line(replace(same, plugins=(*same.plugins, figures)), "Why") == why
     assert line(replace(same, plugins=(planner("in a shard"),)), "Why") == "Planner: in a shard"
 
