@@ -95,6 +95,13 @@ class PluginEvictor:
         """How many pods of the node the plugin has evicted in earlier rounds of the run."""
         return self._evictor.num_taken_before(node_name, profile=self._profile, plugin=self._plugin)
 
+    def begin_turn(self) -> None:
+        """Has what the plugin and later ones are granted from now on stay before what was granted until now.
+
+        That counts where not all of it can leave at once, as the order of the replacements decides.
+        """
+        self._evictor.turn += 1
+
     @property
     def num_leaving(self) -> int:
         """How many pods the plugin has evicted in earlier rounds of the run, or was granted in this one."""

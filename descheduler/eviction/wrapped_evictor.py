@@ -37,6 +37,10 @@ class WrappedEvictor(PluginEvictor):
         """As `inner`."""
         return self._inner.num_taken_before(node_name)
 
+    def begin_turn(self) -> None:
+        """As `inner`."""
+        self._inner.begin_turn()
+
     @property
     def num_leaving(self) -> int:
         """As `inner`."""

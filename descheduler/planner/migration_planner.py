@@ -41,7 +41,9 @@ class MigrationPlanner:
         self._done = []
         last = read_targets(self._handle.memory.note)
         for number, objective in enumerate(self._args.objectives):
+            self._handle.evictor.begin_turn()
             self._done.append(self._planned(objective, nodes, last[number] if number < len(last) else {}))
+        self._handle.evictor.begin_turn()
         for planning in self._done[:-1]:
             planning.look_again("for later objectives")
         self._num_before = self._handle.evictor.num_leaving_for_others

@@ -47,6 +47,17 @@ def test_bounds_of_two_objectives_with_evictions_are_no_bound_of_both() -> None:
     assert "planned after 1 eviction for earlier objectives" in found.objectives[1].sentence
 
 
+def test_moves_for_a_later_objective_are_of_a_later_turn() -> None:
+    """So they stay where the order of the replacements decides whether all pods can leave at once."""
+    nodes = [make_node(name, cpu="10", memory="10Gi") for name in "abcd"]
+    pods = [make_pod("c", cpu="4"), make_pod("d", cpu="4"), make_pod("m", memory="4Gi", node="b")]
+    pods += [make_pod("n", memory="4Gi", node="b")]
+
+    decisions = run([balance(cpu=70), balance(memory=70)], nodes, pods, packs=False)
+
+    assert [move.turn for move in decisions.moves] == [1, 2]
+
+
 def test_a_plan_is_proven_whose_other_objectives_have_nothing_to_do() -> None:
     nodes, pods = [make_node(name, cpu="10") for name in "ab"], [make_pod(name, cpu="4") for name in "pq"]
 
