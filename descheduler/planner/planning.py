@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+import numpy as np
 from msgspec.structs import replace
 
 from descheduler.eviction.strategy_handle import StrategyHandle
@@ -251,7 +252,7 @@ class Planning:
         if after:
             if not is_reached and figure_bound:
                 sentence += f" (best possible: {self._objective.amount_of(figure_bound)})"
-            self._why_left = self._left_text(is_proven=is_reached, num_evictions=num_evictions)
+            self._why_left = self._left_text(granted, is_proven=is_reached, num_evictions=num_evictions)
             sentence = "; ".join(filter(None, (sentence, self._why_left, self._in_the_way(num_evictions))))
         elif granted and least:
             sentence += f" (at least {least:,} {'is' if least == 1 else 'are'} needed)"
@@ -306,23 +307,25 @@ class Planning:
         )
         return tuple(UnscheduledPod(pod, nodes.get(identity_of(pod), "")) for pod in self._waiting)
 
-    def _left_text(self, *, is_proven: bool, num_evictions: int) -> str:
+    def _left_text(self, granted: Sequence[Pod], *, is_proven: bool, num_evictions: int) -> str:
         """Why some are left; `is_proven` tells that no plan leaves fewer."""
         if self._none_can_leave:
             return self._none_can_leave
         stopping = self._search.stopping
-        if stopping is not None:
+        if stopping is not None and (is_proven or not self._best_left_gain):
             text = f"{'proven best for' if is_proven else 'stopped by'} {stopping.text}"
             return "; ".join(filter(None, (text, stopping.rest(num_evictions, self._objective.needs_more_than))))
         if is_proven:
             return _NONE_FEWER
-        if limit := used_up(self._search.all_moves.problem, num_evictions):
+        cluster = self._search.all_moves
+        if limit := used_up(cluster.problem, num_evictions, np.array([*map(cluster.number_of, granted)], np.int64)):
             return f"stopped by {limit}"
         if not self._best_left_gain:
             return _NO_BETTER_IN_TIME if self._search.ended_by == "interrupt" else _NO_BETTER
         least = self._args.min_gain_per_disruption
         best = self._best_left_gain
-        return f"the best of what is left gains {best:.2g} for an eviction (minGainPerDisruption: {least:g})"
+        text = f"the best of what is left gains {best:.2g} for an eviction (minGainPerDisruption: {least:g})"
+        return text if stopping is None else f"{text}; also stopped by {stopping.text}"
 
     def _in_the_way(self, num_evictions: int) -> str:
         """What is in the way of what is left, or what helps; empty where the reason says it all."""
