@@ -13,6 +13,7 @@ from descheduler.report.outcome.document import OutcomeDocument, ResultKind, goa
 from descheduler.report.outcome.predictions import hit_rate_text
 from descheduler.report.plan.document import LandingTotals, Plan, ReachedLimit
 from descheduler.report.plan.figures import Figures, TotalFigures
+from descheduler.report.plan.goal import goal_texts
 from descheduler.report.plan.strips import main_resource, strip_lines
 from descheduler.report.tables.columns import TIE
 from descheduler.report.tables.table_style import TableStyle
@@ -121,13 +122,11 @@ def _goal_and_why(plan: Plan) -> Mapping[str, str]:
 
     Several goals have a line each: a clause of one could be read as one of the next.
     """
-    objectives = () if plan.goal is None else plan.goal.objectives
-    if len(objectives) > 1:
-        several = len({objective.profile for objective in objectives}) > 1
-        texts = (f"profile {each.profile}: {each.sentence}" if several else each.sentence for each in objectives)
+    texts = () if plan.goal is None else goal_texts(plan.goal)
+    if len(texts) > 1:
         goals = {f"Goal {number}": text for number, text in enumerate(texts, start=1)}
         return {**goals, "Why": printable(why_nothing(plan, beside_goals=True))}
-    goal, why = "".join(each.sentence for each in objectives), printable(why_nothing(plan))
+    goal, why = "".join(texts), printable(why_nothing(plan))
     return {"Goal": "" if goal in why else goal, "Why": why}
 
 
