@@ -120,7 +120,8 @@ def test_a_pod_that_makes_room_stays_where_the_other_cannot_leave() -> None:
 
     assert evicted(decisions) == []
     assert goal_of(decisions).sentence == (
-        "1 violation → 1 with 0 evictions; no better plan was found within the limits"
+        "1 violation → 1 with 0 evictions; no better plan was found within the limits; pod default/db:"
+        " PodDisruptionBudget default/guard allows 0 disruptions (0 healthy, 0 required)"
     )
 
 
@@ -147,6 +148,22 @@ def test_a_pod_that_no_other_node_could_take_is_in_the_bound() -> None:
     assert evicted(decisions) == ["web"]
     assert goal_of(decisions).levels == (Level("violations left", 2, 1, 1),)
     assert goal_of(decisions).status == "optimal"
+
+
+def test_selected_pods_that_cannot_be_evicted_are_told_with_the_cause() -> None:
+    """No plan moves any; nothing is said that a limit says."""
+    pods = [make_pod(name, cpu="1", node="tainted", labels={"app": "g"}) for name in "pq"]
+    budgets = (make_budget("g", {"app": "g"}, disruptions_allowed=0),)
+
+    kept = goal_of(run([TAINTED, *FREE], pods, TAINTS, budgets=budgets))
+    limited = goal_of(run([TAINTED, *FREE], pods, TAINTS, policy={"maxNoOfPodsToEvictTotal": 0}))
+
+    assert kept.sentence == (
+        "2 violations → 2 with 0 evictions; no plan leaves fewer; pod default/p and 1 more pod: PodDisruptionBudget"
+        " default/g allows 0 disruptions (0 healthy, 0 required)"
+    )
+    assert limited.sentence.startswith("2 violations → 2 with 0 evictions; proven best for maxNoOfPodsToEvictTotal (0)")
+    assert "default/p" not in limited.sentence
 
 
 def test_nothing_is_said_to_be_needed_where_one_move_may_end_several_violations() -> None:
@@ -181,7 +198,11 @@ def test_limits_do_not_hide_violations() -> None:
 
     decisions = run([TAINTED, *FREE], pods, TAINTS, policy={"maxNoOfPodsToEvictTotal": 1})
 
-    assert goal_of(decisions).levels == (Level("violations left", 4, 3, 0),)
+    assert goal_of(decisions).levels == (Level("violations left", 4, 3, 3),)
+    assert goal_of(decisions).sentence == (
+        "4 violations → 3 with 1 eviction; proven best for maxNoOfPodsToEvictTotal (1); the rest needs at least 3 more"
+        " evictions"
+    )
     assert refused(decisions) == {}
 
 
