@@ -34,6 +34,7 @@ from tests.planner.repairs import (
     ANTI_AFFINITY,
     DUPLICATES,
     FREE,
+    LIFE_TIME,
     RESERVATION,
     SPREAD,
     TAINTED,
@@ -164,6 +165,17 @@ def test_selected_pods_that_cannot_be_evicted_are_told_with_the_cause() -> None:
     )
     assert limited.sentence.startswith("2 violations → 2 with 0 evictions; proven best for maxNoOfPodsToEvictTotal (0)")
     assert "default/p" not in limited.sentence
+
+
+def test_pods_that_have_finished_do_not_hide_selected_pods_that_cannot_be_moved() -> None:
+    """PodLifeTime selects both. A strategy that has others to select in place of stuck pods is run without these."""
+    stuck = make_pod("stuck", cpu="1", node="a", age=3600, node_selector={"only": "here"})
+    done = make_pod("done", node="a", age=3600, phase="Succeeded")
+
+    goal = goal_of(run(FREE, [stuck, done], LIFE_TIME))
+
+    assert goal.levels == (Level("violations left", 1, 1, 1),)
+    assert goal.sentence.startswith("1 violation → 1 with 0 evictions; no plan leaves fewer")
 
 
 def test_nothing_is_said_to_be_needed_where_one_move_may_end_several_violations() -> None:
