@@ -335,7 +335,13 @@ class Planning:
         if objective.explains_rest:
             is_open = self._why_left in _UNTOLD
             return (objective.obstacles(self._against) or hint) if is_open else ""
-        return hint or ("" if num_evictions else objective.obstacles(self._against))
+        return hint or ("" if num_evictions else self._obstacles())
+
+    def _obstacles(self) -> str:
+        """What is in the way where nothing is evicted; empty where that is the limit that is named as the reason."""
+        stopping, text = self._search.stopping, self._objective.obstacles(self._against)
+        limits = [self._why_left.removeprefix("stopped by ")] if stopping is None else stopping.names
+        return "" if any(f"{limit} reached" in text for limit in limits) else text
 
     def _hint_for_left(self) -> str:
         """What helps where replacements would be scheduled onto the wrong nodes, if such a node is in the way."""

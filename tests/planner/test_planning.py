@@ -102,6 +102,17 @@ def test_too_little_gain_comes_before_a_limit_that_would_stop_the_plan_as_well()
     )
 
 
+def test_a_limit_that_is_the_reason_is_not_said_again_of_each_node() -> None:
+    decisions = run_objective(
+        "balanceUtilization", NODES, PART, args=TARGET, policy={"maxNoOfPodsToEvictTotal": 0}, packs=False
+    )
+
+    assert goal_of(decisions).sentence == (
+        "2 nodes over target → 2 with 0 evictions; proven best for maxNoOfPodsToEvictTotal (0); the rest needs at least"
+        " 2 more evictions"
+    )
+
+
 @pytest.mark.parametrize(
     ("pods", "costs", "each"),
     [

@@ -90,7 +90,7 @@ def ask_until_safe(ask: Ask, policy: Policy, evicted: Sequence[Pod], observer: P
     return ask(held_back.but_for(evicted))
 
 
-def _by_turn(moves: Sequence[Move]) -> Sequence[int]:
+def _by_turn(moves: Sequence[Move]) -> list[int]:
     """How many of `moves` there are of each turn."""
     counts = Counter(move.turn for move in moves)
     return [counts[turn] for turn in range(max(counts, default=0) + 1)]

@@ -11,7 +11,7 @@ from descheduler.eviction.strategy_handle import StrategyHandle
 from descheduler.model.node import Node
 from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted, first_names
-from descheduler.model.verdict import ACCEPTED, Reason, Verdict
+from descheduler.model.verdict import ACCEPTED, Verdict
 from descheduler.optimizer.arrays import Bools, Ints
 from descheduler.optimizer.objective import Value
 from descheduler.optimizer.objectives.repair_violations import RepairViolations
@@ -119,7 +119,7 @@ class RepairViolationsObjective(ClusterObjective):
         return self.objections().keys() & {identity_of(pod) for pod in pods}
 
     def obstacles(self, against: Mapping[PodIdentity, str]) -> str:
-        """What is said `against` most of the pods, else why selected ones cannot be evicted; limits are told before."""
+        """What is said `against` most of the pods, else why selected ones cannot be evicted."""
         return super().obstacles(against or dict(self._kept()))
 
     def _kept(self) -> Iterator[tuple[PodIdentity, str]]:
@@ -127,7 +127,7 @@ class RepairViolationsObjective(ClusterObjective):
         for pod in islice(self._before.pods, _MOST_EXAMINED):
             with self._evictor.what_if():
                 verdict = self._evictor.request(pod)
-            if verdict.reason not in (None, Reason.LIMIT_REACHED):
+            if not verdict.is_accepted:
                 yield identity_of(pod), verdict.message
 
     def why_not(self, pod: Pod) -> str:
