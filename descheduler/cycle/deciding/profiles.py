@@ -265,12 +265,19 @@ class _RunningProfile:
                 outcome.facts[self.name, name] = PluginFacts("", 0, 0, figures=tuple(strategy.figures(self._nodes)))
 
     def look_again(self, outcome: ProfilesRun) -> None:
-        """Has plugins that searched tell of what later ones have made of their figures."""
-        for name in self._profile.balance:
-            strategy = self._strategies.get(name) if self._around.setting.registry[name].searches else None
-            if isinstance(strategy, SearchingPlugin) and (self.name, name) in outcome.facts:
-                strategy.look_again()
-                outcome.facts[self.name, name] = self._of_its_nodes(name, cast(ReportingPlugin, strategy).facts())
+        """Has plugins that searched tell of what later ones have made of their figures. One that fails is named."""
+        with collected_faults() as faults:
+            for name in self._profile.balance:
+                strategy = self._strategies.get(name) if self._around.setting.registry[name].searches else None
+                if isinstance(strategy, SearchingPlugin) and (self.name, name) in outcome.facts:
+                    try:
+                        strategy.look_again()
+                    except StrategyError as error:
+                        outcome.failures.append(Failure(self.name, name, str(error)))
+                    except PluginFault as fault:
+                        faults.append(fault)
+                    self._ask_for_more(name, strategy, outcome)
+        outcome.note_faults(self.name, faults)
 
     def _run(self, operation: Operation, name: str, call: Callable[[object], None], outcome: ProfilesRun) -> None:
         earlier = self._around.this_round.earlier if self._around.setting.registry[name].searches else None
