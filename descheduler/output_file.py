@@ -35,6 +35,18 @@ def written_file(path: Path | None, *, mode: int, waits_for_reader: bool = True)
             yield out
 
 
+def check_writable(path: Path) -> None:
+    """Raises OSError where `written_file` cannot write to `path` as things are now; creates and opens nothing."""
+    if _own_stream(path) is not None:
+        return
+    if _is_in_place(path):
+        return
+    folder = os.path.dirname(os.path.realpath(path))
+    os.stat(folder)
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+
+
 def _standard_output() -> int:
     if sys.stdout is None:  # its descriptor may be that of another file by now
         raise OSError(errno.EBADF, "it is closed")
@@ -46,19 +58,24 @@ def _open_in_place(path: Path, *, waits_for_reader: bool) -> int | None:
     own = _own_stream(path)
     if own is not None:
         return os.dup(own)
-    try:
-        file_type = os.stat(path).st_mode
-    except FileNotFoundError:
-        return None
-    if stat.S_ISDIR(file_type):
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-    if not os.access(path, os.W_OK):
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
-    if stat.S_ISREG(file_type):
+    if not _is_in_place(path):
         return None
     handle = os.open(path, os.O_WRONLY | os.O_NOCTTY | (0 if waits_for_reader else os.O_NONBLOCK))
     os.set_blocking(handle, True)
     return handle
+
+
+def _is_in_place(path: Path) -> bool:
+    """Whether what is at `path` must not be replaced, unlike a regular file. Raises OSError where it takes nothing."""
+    try:
+        file_type = os.stat(path).st_mode
+    except FileNotFoundError:
+        return False
+    if stat.S_ISDIR(file_type):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    if not os.access(path, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+    return not stat.S_ISREG(file_type)
 
 
 def _own_stream(path: Path) -> int | None:

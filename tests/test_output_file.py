@@ -9,10 +9,11 @@ import sys
 import threading
 from contextlib import suppress
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
-from descheduler.output_file import written_file
+from descheduler.output_file import check_writable, written_file
 
 
 def write(path: Path | None, text: bytes = b"new", *, mode: int = 0o600, waits_for_reader: bool = True) -> None:
@@ -26,6 +27,28 @@ def write_in_half(path: Path) -> None:
         out.write(b"half")
         out.flush()
         raise KeyboardInterrupt
+
+
+def test_what_cannot_be_written_is_told_before_anything_is_created(tmp_path: Path) -> None:
+    file, pipe = tmp_path / "file", tmp_path / "pipe"
+    file.touch()
+    os.mkfifo(pipe)
+
+    for path in (tmp_path / "new", file, pipe, Path("/dev/null"), Path("/dev/stdout")):
+        check_writable(path)
+    with pytest.raises(IsADirectoryError):
+        check_writable(tmp_path)
+    with pytest.raises(FileNotFoundError):
+        check_writable(tmp_path / "none" / "new")
+    assert sorted(os.listdir(tmp_path)) == ["file", "pipe"]
+
+
+@pytest.mark.parametrize("path", ["new", "file"])
+def test_folder_that_takes_no_files_is_told_before_as_well(path: str, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+
+    with mock.patch("os.access", lambda path, mode: mode == os.W_OK), pytest.raises(PermissionError):
+        check_writable(tmp_path / path)
 
 
 @pytest.mark.parametrize("mode", [0o600, 0o644])

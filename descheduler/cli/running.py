@@ -106,7 +106,10 @@ def run_policy(flags: RunFlags, lazy: LazyOptions, watch: Watch) -> int:
 
 
 def _check_output(policy: Policy, flags: RunFlags) -> None:
-    """Raises CommandError before anything is evicted for an output that only plans have."""
+    """Raises CommandError before the cluster is read for a plan file that cannot be written, and for an output that
+    only plans have."""
+    if flags.out:
+        _check_plan_file(flags.out)
     if not flags.output.is_picture or flags.snapshot or flags.dry_run:
         return
     from descheduler.eviction.migration_controller.profiles import is_dry
@@ -261,6 +264,20 @@ def _show_plan(
     return plan_exit_code(plan, is_detailed=flags.detailed_exitcode)
 
 
+def _check_plan_file(name: str) -> None:
+    """Raises CommandError where it cannot be written: a plan may take minutes, and would be lost."""
+    from descheduler.output_file import check_writable
+
+    try:
+        check_writable(Path(name))
+    except OSError as error:
+        raise _not_written(name, error) from error
+
+
+def _not_written(name: str, error: OSError) -> CommandError:
+    return CommandError(f"{name}: cannot be written: {(error.strerror or str(error)).lower()}", ExitCode.FAILED)
+
+
 def _write_plan_file(decisions: Decisions, name: str, cluster: tuple[str, str]) -> None:
     """Raises CommandError when it cannot be written."""
     from descheduler.output_file import written_file
@@ -273,8 +290,7 @@ def _write_plan_file(decisions: Decisions, name: str, cluster: tuple[str, str]) 
         with written_file(Path(name), mode=_OWNER_ALONE) as out:
             out.write(json_text(file).encode())
     except OSError as error:
-        text = f"{name}: cannot be written: {(error.strerror or str(error)).lower()}"
-        raise CommandError(text, ExitCode.FAILED) from error
+        raise _not_written(name, error) from error
     log_event(_logger, "Plan file written", file=name, moves=len(file.bases))
 
 

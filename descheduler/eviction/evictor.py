@@ -66,6 +66,8 @@ class Evictor:
         self._background = background or BackgroundEvictions(view.snapshot)
         self.landings = landings or LandingBook(view.snapshot)
         self.book = Book()
+        self.turn = 0
+        """Which turn moves are of that are granted now."""
         self._prior = {move.pod.uid: move for move in view.prior_moves}
         self._booked_again: set[str] = set()
         self._grants: list[_Grant] = []
@@ -325,6 +327,7 @@ class Evictor:
                 held_on=candidate.held_on,
                 rooms=candidate.rooms,
                 serves=candidate.serves,
+                turn=self.turn,
             )
         )
 

@@ -95,10 +95,23 @@ class PluginEvictor:
         """How many pods of the node the plugin has evicted in earlier rounds of the run."""
         return self._evictor.num_taken_before(node_name, profile=self._profile, plugin=self._plugin)
 
+    def begin_turn(self) -> None:
+        """Has what the plugin and later ones are granted from now on stay before what was granted until now.
+
+        That counts where not all of it can leave at once, as the order of the replacements decides.
+        """
+        self._evictor.turn += 1
+
     @property
     def num_leaving(self) -> int:
         """How many pods the plugin has evicted in earlier rounds of the run, or was granted in this one."""
         return self._evictor.num_leaving(profile=self._profile, plugin=self._plugin)
+
+    @property
+    def num_leaving_for_others(self) -> int:
+        """How many pods leave by grants of this cycle to other plugins."""
+        moves = self._evictor.book.moves
+        return sum(not (move.is_repeated or move.is_of(self._profile, self._plugin)) for move in moves)
 
     def num_leaving_with(self, candidates: Sequence[Candidate]) -> int:
         """The same once all of `candidates` are granted, with the pods that have to leave with them."""

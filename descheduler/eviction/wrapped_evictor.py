@@ -37,10 +37,19 @@ class WrappedEvictor(PluginEvictor):
         """As `inner`."""
         return self._inner.num_taken_before(node_name)
 
+    def begin_turn(self) -> None:
+        """As `inner`."""
+        self._inner.begin_turn()
+
     @property
     def num_leaving(self) -> int:
         """As `inner`."""
         return self._inner.num_leaving
+
+    @property
+    def num_leaving_for_others(self) -> int:
+        """As `inner`."""
+        return self._inner.num_leaving_for_others
 
     def num_leaving_with(self, candidates: Sequence[Candidate]) -> int:
         """As `inner`."""

@@ -33,7 +33,7 @@ class Move(msgspec.Struct, frozen=True):
     ordinary eviction; None where costs were not compared. On the node `held_on` room is held for the replacement, so
     that it lands there; "" where the scheduler chooses. `rooms` are held for other pods where it leaves. `serves` are
     the pending pods that can be scheduled because it leaves with the others of its bundle; none for moves of other
-    objectives.
+    objectives. Where not all moves can be made at once, those of an earlier `turn` come first.
     """
 
     pod: Pod
@@ -48,6 +48,7 @@ class Move(msgspec.Struct, frozen=True):
     held_on: str = ""
     rooms: tuple[HeldRoom, ...] = ()
     serves: tuple[Pod, ...] = ()
+    turn: int = 0
 
     @property
     def held(self) -> HeldRooms:

@@ -30,6 +30,8 @@ class MigrationPlanner:
         self._args = args if most is None else replace(args, max_evictions=shard.share(most))
         self._handle = handle
         self._done: list[Planning] = []
+        self._num_before = 0
+        """Evictions by plugins before it."""
 
     def balance(self, nodes: Sequence[Node]) -> None:
         """Plans over all nodes at once. A plan is tried out move by move before any eviction is requested.
@@ -39,9 +41,12 @@ class MigrationPlanner:
         self._done = []
         last = read_targets(self._handle.memory.note)
         for number, objective in enumerate(self._args.objectives):
+            self._handle.evictor.begin_turn()
             self._done.append(self._planned(objective, nodes, last[number] if number < len(last) else {}))
+        self._handle.evictor.begin_turn()
         for planning in self._done[:-1]:
-            planning.look_again()
+            planning.look_again("for later objectives")
+        self._num_before = self._handle.evictor.num_leaving_for_others
 
     def why_idle(self, nodes: Sequence[Node]) -> str:
         """What each objective says that has nothing to do; empty where one has something to do."""
@@ -84,6 +89,13 @@ class MigrationPlanner:
     def figures(self, nodes: Sequence[Node]) -> Sequence[int]:
         """The figure of each objective as things are booked."""
         return [objective.figure() for objective in self._objectives(nodes)]
+
+    def look_again(self) -> None:
+        """Has the goals tell what plugins after this one have made of them, if they evict anything."""
+        if self._handle.evictor.num_leaving_for_others == self._num_before:
+            return
+        for planning in self._done:
+            planning.look_again("by later plugins")
 
     def _idle_texts(self, nodes: Sequence[Node]) -> Iterator[str]:
         return (objective.nothing_to_do() for objective in self._objectives(nodes))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+import numpy as np
 from msgspec.structs import replace
 
 from descheduler.eviction.strategy_handle import StrategyHandle
@@ -35,7 +36,7 @@ _UNTOLD = (_NO_BETTER, _NO_BETTER_IN_TIME, _NONE_FEWER)
 class Planning:
     """What comes of one objective in one run, on top of `num_before` evictions for the objectives before it.
 
-    `last` is what the run before planned for it.
+    Evictions by plugins that ran before count as well. `last` is what the run before planned for it.
     """
 
     def __init__(
@@ -55,6 +56,7 @@ class Planning:
         self._nodes = nodes
         self._last = last
         self._num_before = num_before
+        self._num_of_others = handle.evictor.num_leaving_for_others
         self._cluster: ClusterProblem
         self._best_left_gain = 0.0
         self._search: PlanSearch
@@ -126,12 +128,15 @@ class Planning:
         cost = sum(map(self._cluster.cost_of, pods))
         return self._args.min_gain_per_disruption * cost <= ORDINARY
 
-    def look_again(self) -> None:
-        """Has the goal tell the figure after the objectives that follow, where that is another one."""
+    def look_again(self, whose: str) -> None:
+        """Has the goal tell the figure after the evictions that follow, where that is another one.
+
+        `whose` says of which these are, such as `for later objectives`.
+        """
         level, after = self.goal.levels[0], self._objective.figure()
         if after == level.after:
             return
-        clause = f"{self._objective.text_of(after)} after the evictions for later objectives"
+        clause = f"{self._objective.text_of(after)} after the evictions {whose}"
         self.goal = replace(
             self.goal,
             levels=(replace(level, after=after, bound=min(level.bound, after)),),
@@ -217,7 +222,13 @@ class Planning:
 
     def _nothing(self) -> Goal:
         level = self._level(self._before, self._before)
-        return Goal(self._objective.name, (level,), 0, 0, 0, 0, "nothing", 0.0, 0.0, self._objective.nothing_to_do())
+        return Goal(self._objective.name, (level,), 0, 0, 0, 0, "nothing", 0.0, 0.0, self._idle_text)
+
+    @property
+    def _idle_text(self) -> str:
+        """Why nothing is to be done; empty where something is."""
+        why, number = self._objective.nothing_to_do(), self._num_of_others
+        return f"{why}; counted after {counted(number, 'eviction')} by earlier plugins" if why and number else why
 
     def _infeasible(self, why: str) -> Goal:
         self._waiting, self._why_left = self._objective.pending(), why
@@ -242,7 +253,7 @@ class Planning:
         if after:
             if not is_reached and figure_bound:
                 sentence += f" (best possible: {self._objective.amount_of(figure_bound)})"
-            self._why_left = self._left_text(is_proven=is_reached, num_evictions=num_evictions)
+            self._why_left = self._left_text(granted, is_proven=is_reached, num_evictions=num_evictions)
             sentence = "; ".join(filter(None, (sentence, self._why_left, self._in_the_way(num_evictions))))
         elif granted and least:
             sentence += f" (at least {least:,} {'is' if least == 1 else 'are'} needed)"
@@ -277,8 +288,9 @@ class Planning:
     @property
     def _before_text(self) -> str:
         """On top of what it is planned and proven, if anything was evicted before."""
-        number = self._num_before
-        return f"planned after {counted(number, 'eviction')} for earlier objectives" if number else ""
+        found = {"by earlier plugins": self._num_of_others, "for earlier objectives": self._num_before}
+        texts = [f"{counted(number, 'eviction')} {whose}" for whose, number in found.items() if number]
+        return f"planned after {' and '.join(texts)}" if texts else ""
 
     def _beside(self, num_evictions: int, *, is_proven: bool) -> Iterator[str]:
         """What the search has not counted, or not had the time for, where some are left."""
@@ -299,23 +311,25 @@ class Planning:
         )
         return tuple(UnscheduledPod(pod, nodes.get(identity_of(pod), "")) for pod in self._waiting)
 
-    def _left_text(self, *, is_proven: bool, num_evictions: int) -> str:
+    def _left_text(self, granted: Sequence[Pod], *, is_proven: bool, num_evictions: int) -> str:
         """Why some are left; `is_proven` tells that no plan leaves fewer."""
         if self._none_can_leave:
             return self._none_can_leave
         stopping = self._search.stopping
-        if stopping is not None:
+        if stopping is not None and (is_proven or not self._best_left_gain):
             text = f"{'proven best for' if is_proven else 'stopped by'} {stopping.text}"
             return "; ".join(filter(None, (text, stopping.rest(num_evictions, self._objective.needs_more_than))))
         if is_proven:
             return _NONE_FEWER
-        if limit := used_up(self._search.all_moves.problem, num_evictions):
+        cluster = self._search.all_moves
+        if limit := used_up(cluster.problem, num_evictions, np.array([*map(cluster.number_of, granted)], np.int64)):
             return f"stopped by {limit}"
         if not self._best_left_gain:
             return _NO_BETTER_IN_TIME if self._search.ended_by == "interrupt" else _NO_BETTER
         least = self._args.min_gain_per_disruption
         best = self._best_left_gain
-        return f"the best of what is left gains {best:.2g} for an eviction (minGainPerDisruption: {least:g})"
+        text = f"the best of what is left gains {best:.2g} for an eviction (minGainPerDisruption: {least:g})"
+        return text if stopping is None else f"{text}; also stopped by {stopping.text}"
 
     def _in_the_way(self, num_evictions: int) -> str:
         """What is in the way of what is left, or what helps; empty where the reason says it all."""
@@ -325,7 +339,13 @@ class Planning:
         if objective.explains_rest:
             is_open = self._why_left in _UNTOLD
             return (objective.obstacles(self._against) or hint) if is_open else ""
-        return hint or ("" if num_evictions else objective.obstacles(self._against))
+        return hint or ("" if num_evictions else self._obstacles())
+
+    def _obstacles(self) -> str:
+        """What is in the way where nothing is evicted; empty where that is the limit that is named as the reason."""
+        stopping, text = self._search.stopping, self._objective.obstacles(self._against)
+        limits = [self._why_left.removeprefix("stopped by ")] if stopping is None else stopping.names
+        return "" if any(f"{limit} reached" in text for limit in limits) else text
 
     def _hint_for_left(self) -> str:
         """What helps where replacements would be scheduled onto the wrong nodes, if such a node is in the way."""

@@ -12,6 +12,7 @@ from descheduler.report.document import API_VERSION, ApiVersion, PodReference, S
 from descheduler.report.formats.render import TabledDocument
 from descheduler.report.identities import shard_of
 from descheduler.report.plan.document import Plan, PlanMove
+from descheduler.report.plan.goal import goal_texts
 from descheduler.report.tables.columns import Row
 from descheduler.report.tables.head_line import policy_part, time_text
 from descheduler.report.tables.summary import plan_headline
@@ -147,7 +148,7 @@ def _short(move: PlanMove) -> MoveInShort:
 
 
 def _plan_in_short(plan: Plan) -> PlanInShort:
-    objectives = () if plan.goal is None else plan.goal.objectives
+    goals = () if plan.goal is None else goal_texts(plan.goal)
     return PlanInShort(
         plan_id=plan.plan_id,
         now=plan.now,
@@ -156,7 +157,7 @@ def _plan_in_short(plan: Plan) -> PlanInShort:
         source=plan.snapshot.source,
         evictions=len(plan.moves),
         refused=len(plan.refusals),
-        goals=tuple(objective.sentence for objective in objectives) or (plan_headline(plan),),
+        goals=tuple(goals) or (plan_headline(plan),),
         shard=plan.snapshot.shard,
     )
 

@@ -75,6 +75,12 @@ class SearchingPlugin(Protocol):
     def figures(self, nodes: Sequence[Node]) -> Sequence[int]:
         """The figure of each objective as things are booked, found without a search. Raises StrategyError."""
 
+    def look_again(self) -> None:
+        """Has `facts` tell what evictions by plugins that ran after it have made of its figures. Raises StrategyError.
+
+        Asked once all plugins have run.
+        """
+
 
 @runtime_checkable
 class ConvergingPlugin(Protocol):

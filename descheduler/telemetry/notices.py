@@ -15,6 +15,7 @@ from descheduler.model.text.printable import clipped
 from descheduler.report.nothing import why_nothing
 from descheduler.report.outcome.document import OutcomeDocument, ResultKind
 from descheduler.report.plan.document import Plan
+from descheduler.report.plan.goal import objective_title
 from descheduler.telemetry.run_record import RunRecord
 
 NoticeFormat = Literal["json", "slack", "teams"]
@@ -124,8 +125,8 @@ def _details(plan: Plan, outcome: OutcomeDocument | None) -> Iterator[str]:
     if outcome is not None and outcome.unconfirmed:
         evictions = counted(outcome.unconfirmed, "eviction")
         yield f"{evictions} had no clear answer and {'counts' if outcome.unconfirmed == 1 else 'count'} as evicted"
-    for objective in () if plan.goal is None else plan.goal.objectives:
-        yield f"{objective.objective}: {objective.sentence}"
+    if plan.goal is not None:
+        yield from (f"{objective_title(plan.goal, each)}: {each.sentence}" for each in plan.goal.objectives)
     if not plan.moves and (why := why_nothing(plan)):
         yield why
 

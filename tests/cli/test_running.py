@@ -188,6 +188,15 @@ def test_plan_file_that_cannot_be_written_is_a_failure(
     assert f"error: {out}: cannot be written: no such file or directory" in ended.err
 
 
+def test_plan_file_that_cannot_be_written_is_told_before_the_cluster_is_read(
+    descheduler: Descheduler, policy: Path, tmp_path: Path
+) -> None:
+    """A search of minutes would be lost."""
+    ended = descheduler("plan", policy, "--snapshot", tmp_path / "no-dump", "--now", NOW, "--out", tmp_path)
+
+    assert (ended.code, ended.err.splitlines()[-1]) == (1, f"error: {tmp_path}: cannot be written: is a directory")
+
+
 def test_plan_file_is_readable_by_its_owner_alone(
     descheduler: Descheduler, policy: Path, dump: Path, tmp_path: Path
 ) -> None:

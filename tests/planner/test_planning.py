@@ -91,6 +91,28 @@ def test_what_gains_too_little_for_an_eviction_stays(
     assert (goal.bound, goal.cost_bound) == ((len(leaving), 1000 * len(leaving)) if leaving else (None, None))
 
 
+def test_too_little_gain_comes_before_a_limit_that_would_stop_the_plan_as_well() -> None:
+    """No number of runs with the limit reaches what is not worth its evictions."""
+    found, goal = planned(PART, minGainPerDisruption=2, maxEvictions=1)
+
+    assert (found, goal.sentence) == (
+        [],
+        "2 nodes over target → 2 with 0 evictions (best possible: 1); the best of what is left gains 1 for an eviction"
+        " (minGainPerDisruption: 2); also stopped by maxEvictions (1)",
+    )
+
+
+def test_a_limit_that_is_the_reason_is_not_said_again_of_each_node() -> None:
+    decisions = run_objective(
+        "balanceUtilization", NODES, PART, args=TARGET, policy={"maxNoOfPodsToEvictTotal": 0}, packs=False
+    )
+
+    assert goal_of(decisions).sentence == (
+        "2 nodes over target → 2 with 0 evictions; proven best for maxNoOfPodsToEvictTotal (0); the rest needs at least"
+        " 2 more evictions"
+    )
+
+
 @pytest.mark.parametrize(
     ("pods", "costs", "each"),
     [

@@ -111,15 +111,22 @@ def test_pods_that_cannot_be_moved_are_told_from_others(facts: Object, budgets: 
     assert {text.split(" (")[0] for text in (other, free)} == {"no plan found within the limits gives it another node"}
 
 
-def test_the_bound_is_that_of_the_first_problem_each_pod_counted_once() -> None:
-    """Later problems leave out pods that were refused."""
+def test_the_bound_counts_each_pod_once() -> None:
     asked = repair([pod("stuck", **STUCK), pod("q")], weights={TAINTS: 7})
-    assert asked.objective.bound_of((9, 5)) == (1, 5)
+
+    assert asked.objective.bound_of((7, 5)) == (1, 5)
+    assert asked.objective.bound_of((0, 5)) == (0, 5)
+
+
+def test_the_bound_of_several_weights_is_that_of_the_first_problem() -> None:
+    """Later problems leave out pods that were refused."""
+    pods = [pod("stuck", **STUCK), pod("q"), pod("r", "b", node_selector={"disk": "ssd"})]
+    asked = repair(pods, {TAINTS: {}, AFFINITY: REQUIRED}, weights={TAINTS: 7})
+    stuck = asked.objective.bound_of((9, 5))
 
     asked.objective.stated_over(asked.cluster.where_stay({identity_of(asked.pod("q"))}))
 
-    assert asked.objective.bound_of((9, 5)) == (1, 5)
-    assert repair([pod("q")]).objective.bound_of((9, 5)) == (0, 5)
+    assert asked.objective.bound_of((9, 5)) == stuck
 
 
 def apart(name: str, node: str = "b", **facts: Any) -> Pod:

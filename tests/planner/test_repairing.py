@@ -34,6 +34,7 @@ from tests.planner.repairs import (
     ANTI_AFFINITY,
     DUPLICATES,
     FREE,
+    LIFE_TIME,
     RESERVATION,
     SPREAD,
     TAINTED,
@@ -120,7 +121,8 @@ def test_a_pod_that_makes_room_stays_where_the_other_cannot_leave() -> None:
 
     assert evicted(decisions) == []
     assert goal_of(decisions).sentence == (
-        "1 violation → 1 with 0 evictions; no better plan was found within the limits"
+        "1 violation → 1 with 0 evictions; no better plan was found within the limits; pod default/db:"
+        " PodDisruptionBudget default/guard allows 0 disruptions (0 healthy, 0 required)"
     )
 
 
@@ -147,6 +149,33 @@ def test_a_pod_that_no_other_node_could_take_is_in_the_bound() -> None:
     assert evicted(decisions) == ["web"]
     assert goal_of(decisions).levels == (Level("violations left", 2, 1, 1),)
     assert goal_of(decisions).status == "optimal"
+
+
+def test_selected_pods_that_cannot_be_evicted_are_told_with_the_cause() -> None:
+    """No plan moves any; nothing is said that a limit says."""
+    pods = [make_pod(name, cpu="1", node="tainted", labels={"app": "g"}) for name in "pq"]
+    budgets = (make_budget("g", {"app": "g"}, disruptions_allowed=0),)
+
+    kept = goal_of(run([TAINTED, *FREE], pods, TAINTS, budgets=budgets))
+    limited = goal_of(run([TAINTED, *FREE], pods, TAINTS, policy={"maxNoOfPodsToEvictTotal": 0}))
+
+    assert kept.sentence == (
+        "2 violations → 2 with 0 evictions; no plan leaves fewer; pod default/p and 1 more pod: PodDisruptionBudget"
+        " default/g allows 0 disruptions (0 healthy, 0 required)"
+    )
+    assert limited.sentence.startswith("2 violations → 2 with 0 evictions; proven best for maxNoOfPodsToEvictTotal (0)")
+    assert "default/p" not in limited.sentence
+
+
+def test_pods_that_have_finished_do_not_hide_selected_pods_that_cannot_be_moved() -> None:
+    """PodLifeTime selects both. A strategy that has others to select in place of stuck pods is run without these."""
+    stuck = make_pod("stuck", cpu="1", node="a", age=3600, node_selector={"only": "here"})
+    done = make_pod("done", node="a", age=3600, phase="Succeeded")
+
+    goal = goal_of(run(FREE, [stuck, done], LIFE_TIME))
+
+    assert goal.levels == (Level("violations left", 1, 1, 1),)
+    assert goal.sentence.startswith("1 violation → 1 with 0 evictions; no plan leaves fewer")
 
 
 def test_nothing_is_said_to_be_needed_where_one_move_may_end_several_violations() -> None:
@@ -181,7 +210,11 @@ def test_limits_do_not_hide_violations() -> None:
 
     decisions = run([TAINTED, *FREE], pods, TAINTS, policy={"maxNoOfPodsToEvictTotal": 1})
 
-    assert goal_of(decisions).levels == (Level("violations left", 4, 3, 0),)
+    assert goal_of(decisions).levels == (Level("violations left", 4, 3, 3),)
+    assert goal_of(decisions).sentence == (
+        "4 violations → 3 with 1 eviction; proven best for maxNoOfPodsToEvictTotal (1); the rest needs at least 3 more"
+        " evictions"
+    )
     assert refused(decisions) == {}
 
 

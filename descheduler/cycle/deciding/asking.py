@@ -6,6 +6,7 @@ once all have asked; then they are asked again, with that refused from the start
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
@@ -68,7 +69,7 @@ def ask_until_safe(ask: Ask, policy: Policy, evicted: Sequence[Pod], observer: P
     `evicted` are pods that have left already. `observer` keeps what it was told of the last time alone.
     """
     mark = observer.mark()
-    asked, held_back, known = ask(NOTHING_HELD_BACK, puts_ahead=policy.evicts_in_waves), NOTHING_HELD_BACK, list[Pod]()
+    asked, held_back, known = ask(NOTHING_HELD_BACK, puts_ahead=policy.evicts_in_waves), NOTHING_HELD_BACK, list[Move]()
     if asked.run.has_put_ahead and asked.evictor.landings.holds_room:  # waves are those of the plan, which is in order
         observer.back_to(mark)
         asked = ask(NOTHING_HELD_BACK)
@@ -84,16 +85,22 @@ def ask_until_safe(ask: Ask, policy: Policy, evicted: Sequence[Pod], observer: P
         if not staying:
             return asked
         held_back = held_back.with_more(causes_of(asked.evictor.landings, staying))
-        kept = [move.pod for move in moves if move.pod not in staying]
+        kept = [move for move in moves if move.pod not in staying]
         if times >= _FREELY:
-            kept = max(kept, known, key=len) if times == _FREELY else kept
-            held_back = held_back.but_for(kept)
+            kept = max(kept, known, key=_by_turn) if times == _FREELY else kept
+            held_back = held_back.but_for(move.pod for move in kept)
         known = kept
         observer.back_to(mark)
         asked = ask(held_back, share=share)
         share /= 2.0
     observer.back_to(mark)
     return ask(held_back.but_for(evicted), share=share)
+
+
+def _by_turn(moves: Sequence[Move]) -> list[int]:
+    """How many of `moves` there are of each turn."""
+    counts = Counter(move.turn for move in moves)
+    return [counts[turn] for turn in range(max(counts, default=0) + 1)]
 
 
 def in_waves(decisions: Decisions, asked: PluginAnswers) -> Decisions:

@@ -177,7 +177,8 @@ def _running_order(
 ) -> Iterator[Callable[[ProfilesRun], None]]:
     """All `deschedule`, then all `balance`; dry profiles last, as others must not count on moves that are not made.
 
-    Between both, what the former were refused for want of room is asked about ahead of what they were granted.
+    Between both, what the former were refused for want of room is asked about ahead of what they were granted. At last
+    those that search see what others have made of their figures.
     """
     for group in ([p for p in profiles if p.name not in dry], [p for p in profiles if p.name in dry]):
         around.evictor.hold_places()
@@ -185,6 +186,7 @@ def _running_order(
         if around.puts_ahead:
             yield partial(_put_ahead, group, around)
         yield from (profile.balance for profile in group)
+        yield from (profile.look_again for profile in group)
 
 
 def _put_ahead(group: Sequence[_RunningProfile], around: ProfileSurroundings, outcome: ProfilesRun) -> None:
@@ -261,6 +263,21 @@ class _RunningProfile:
             strategy = self._strategy(name) if self._around.setting.registry[name].searches else None
             if isinstance(strategy, SearchingPlugin):
                 outcome.facts[self.name, name] = PluginFacts("", 0, 0, figures=tuple(strategy.figures(self._nodes)))
+
+    def look_again(self, outcome: ProfilesRun) -> None:
+        """Has plugins that searched tell of what later ones have made of their figures. One that fails is named."""
+        with collected_faults() as faults:
+            for name in self._profile.balance:
+                strategy = self._strategies.get(name) if self._around.setting.registry[name].searches else None
+                if isinstance(strategy, SearchingPlugin) and (self.name, name) in outcome.facts:
+                    try:
+                        strategy.look_again()
+                    except StrategyError as error:
+                        outcome.failures.append(Failure(self.name, name, str(error)))
+                    except PluginFault as fault:
+                        faults.append(fault)
+                    self._ask_for_more(name, strategy, outcome)
+        outcome.note_faults(self.name, faults)
 
     def _run(self, operation: Operation, name: str, call: Callable[[object], None], outcome: ProfilesRun) -> None:
         earlier = self._around.this_round.earlier if self._around.setting.registry[name].searches else None

@@ -70,7 +70,7 @@ def largest_part(landings: LandingBook, moves: Sequence[Move], evicted: Iterable
     """The pods of `moves` that have to stay so that the replacements of all others land in every order.
 
     None of those `evicted`, who are among them, can stay, nor those of profiles that verify nothing. Of a few parts
-    that are tried it is the one with the most pods.
+    that are tried it is the one with the most pods of the first turn, and with these the most of the next.
     """
     with landings.without_moves():
         return _Parts(landings, moves, frozenset(evicted)).held_back()
@@ -162,41 +162,55 @@ class _Parts:
     def __init__(self, landings: LandingBook, moves: Sequence[Move], evicted: frozenset[Pod]) -> None:
         self._landings = landings
         self._leaving = [pod for pod, _ in landings.leaving]
-        self._units = _units(self._leaving, {move.pod: move for move in moves})
+        planned = {move.pod: move for move in moves}
+        self._units = _units(self._leaving, planned)
         asked = frozenset(landings.has_to_land())
         self._free = [unit for unit in self._units if asked.issuperset(unit) and evicted.isdisjoint(unit)]
+        self._turns = {unit: max(planned[pod].turn for pod in unit) for unit in self._free}
         free = set(self._free)
         self._forced = frozenset(pod for unit in self._units if unit not in free for pod in unit)
         lost = self._forced & asked
         self._asked = asked - self._landings.unproven(self._in_order(()), list(lost)) if lost else asked
-        self._num_left = _MOST_TRIED
+        self._num_left = 0
 
     def held_back(self) -> frozenset[Pod]:
         """The pods that can stay and are in no proven part, of the largest of the parts that were found."""
-        unproven = self._unproven(self._free)
-        if not unproven or not self._free:
-            return frozenset()
-        # The pods for which others may leave no node, and what can go with them; or all others, and what can of these.
-        # Where it is as many, the first: they are the ones that will find no node later.
-        hard = self._grown(self._extended([], [unit for unit in self._free if not unproven.isdisjoint(unit)]))
-        self._num_left = _MOST_TRIED
-        easy = self._grown(self._cut(self._free, unproven))
-        kept = set(max(hard, easy, key=lambda part: sum(map(len, part))))
+        part: list[_Unit] = []
+        for turn in sorted(set(self._turns.values())):
+            part = self._with_most_of(part, [unit for unit in self._free if self._turns[unit] == turn])
+        kept = set(part)
         return frozenset(pod for unit in self._free if unit not in kept for pod in unit)
 
-    def _cut(self, part: Sequence[_Unit], unproven: frozenset[Pod]) -> list[_Unit]:
-        """`part` without what is not proven, as often as it takes."""
-        for _ in range(_MOST_CUTS):
-            part = [unit for unit in part if unproven.isdisjoint(unit)]
-            unproven = self._unproven(part)
-            if not unproven:
-                return list(part)
-        return []
+    def _with_most_of(self, part: list[_Unit], units: Sequence[_Unit]) -> list[_Unit]:
+        """`part`, which is proven, with the most of `units` with which it was found to be."""
+        whole = [*part, *units]
+        unproven = self._unproven(whole)
+        if not unproven:
+            return whole
+        # The pods for which others may leave no node, and what can go with them; or all others, and what can of these.
+        # Where it is as many, the first: they are the ones that will find no node later.
+        self._num_left = _MOST_TRIED
+        hard = self._grown(self._extended(part, [unit for unit in units if not unproven.isdisjoint(unit)]), units)
+        self._num_left = _MOST_TRIED
+        easy = self._grown(self._cut(part, units, unproven), units)
+        return max(hard, easy, key=lambda found: sum(map(len, found)))
 
-    def _grown(self, part: list[_Unit]) -> list[_Unit]:
-        """`part` with all that can be added to it."""
+    def _cut(self, part: list[_Unit], units: Sequence[_Unit], unproven: frozenset[Pod]) -> list[_Unit]:
+        """`part` with `units` but for what is not proven, which is left out as often as it takes."""
+        for _ in range(_MOST_CUTS):
+            left = [unit for unit in units if unproven.isdisjoint(unit)]
+            if len(left) == len(units):  # what is not proven is of `part` alone
+                return part
+            units, whole = left, [*part, *left]
+            unproven = self._unproven(whole)
+            if not unproven:
+                return whole
+        return part
+
+    def _grown(self, part: list[_Unit], units: Sequence[_Unit]) -> list[_Unit]:
+        """`part` with all of `units` that can be added to it."""
         known = set(part)
-        return self._extended(part, [unit for unit in self._free if unit not in known])
+        return self._extended(part, [unit for unit in units if unit not in known])
 
     def _extended(self, part: list[_Unit], units: Sequence[_Unit]) -> list[_Unit]:
         """`part` with those of `units` with which all of it is proven, which are looked for in halves."""

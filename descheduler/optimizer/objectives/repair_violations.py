@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from descheduler.optimizer.objective import Model, Neighbourhood, PreparedObject
 from descheduler.optimizer.objectives.fullest_node import place_on_fullest
 from descheduler.optimizer.objectives.likely_nodes import nearly_fitting, with_room
 from descheduler.optimizer.problem import Problem
+from descheduler.optimizer.rules import MoveLimit
 
 _PODS_PER_LANDING = 25
 _PODS_PER_RECEIVER = 12
@@ -83,10 +85,30 @@ class RepairViolationsGoal(PreparedObjective):
         return int(self._misplaced.weight[left].sum()), int(cost)
 
     def bound(self) -> Value:
-        """(weight of the pods that no other node could take, even an empty one; cost of moving all others)."""
+        """(weight of the pods that no other node could take, even an empty one; cost of moving all others).
+
+        Where all weights are equal, pods count as well that the limit keeps that keeps most of them.
+        """
+        return self._bound
+
+    @cached_property
+    def _bound(self) -> Value:
+        pods, movable, weight = self._misplaced.pods, self._misplaced.movable, self._misplaced.weight
+        stuck = np.setdiff1d(pods, movable, assume_unique=True)
+        least, cost = int(weight[stuck].sum()), int(self._problem.cost[movable].sum())
+        if not movable.size or np.unique(weight[pods]).size > 1:
+            return least, cost
+        kept, saved = max((self._kept_by(rule) for rule in self._problem.move_limits), default=(0, 0))
+        return least + kept * int(weight[movable[0]]), cost - saved
+
+    def _kept_by(self, rule: MoveLimit) -> tuple[int, int]:
+        """How many movable pods the rule keeps on their node at least, and what it costs at most to move so many."""
         movable = self._misplaced.movable
-        stuck = np.setdiff1d(self._misplaced.pods, movable, assume_unique=True)
-        return int(self._misplaced.weight[stuck].sum()), int(self._problem.cost[movable].sum())
+        kept = saved = 0
+        for group, most in rule.binding(movable):
+            costs = np.sort(self._problem.cost[movable[rule.group[movable] == group]])[most:]
+            kept, saved = kept + costs.size, saved + int(costs.sum())
+        return kept, saved
 
     def first_plan(self, placement: Arrangement, rng: np.random.Generator, budget: Budget) -> None:
         """Pods that fit another node as it is, the weightiest and smallest first, each to the fullest node."""

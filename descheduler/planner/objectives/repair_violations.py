@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 
 import numpy as np
 
@@ -24,6 +25,9 @@ from descheduler.planner.objectives.cluster_objective import ClusterObjective, P
 from descheduler.planner.objectives.selections import StrategySelections
 from descheduler.planner.problem.cluster_problem import ClusterProblem
 
+_MOST_EXAMINED = 100
+"""Selected pods that are looked at for what keeps them."""
+
 
 class RepairViolationsObjective(ClusterObjective):
     """What the strategies select on `nodes`, solved together: a pod that several of them select counts once."""
@@ -33,6 +37,7 @@ class RepairViolationsObjective(ClusterObjective):
 
     def __init__(self, args: RepairViolationsArgs, handle: StrategyHandle, nodes: Sequence[Node]) -> None:
         self._weights = args.weights
+        self._evictor = handle.evictor
         self._selections = StrategySelections(args.strategies, handle, nodes)
         self._names = frozenset(node.name for node in nodes)
         self._before = self._wanted = self._selections.now()
@@ -77,7 +82,10 @@ class RepairViolationsObjective(ClusterObjective):
 
         Where strategies compare pods with others, such as duplicates, one move may end several violations.
         """
-        return (self._num_stuck or 0, bound[1]) if self._selections.judge_pods_alone else (0, 0)
+        if not self._selections.judge_pods_alone:
+            return 0, 0
+        weights = np.unique(self._misplaced[self._misplaced > 0])
+        return bound[0] // int(weights[0]) if weights.size == 1 else self._num_stuck or 0, bound[1]
 
     def reason(self, pod: Pod) -> str:
         """What the strategies say of it, or which pods it makes room for."""
@@ -109,6 +117,18 @@ class RepairViolationsObjective(ClusterObjective):
     def in_vain(self, pods: Iterable[Pod]) -> Collection[PodIdentity]:
         """The pods whose replacement the strategies would select again."""
         return self.objections().keys() & {identity_of(pod) for pod in pods}
+
+    def obstacles(self, against: Mapping[PodIdentity, str]) -> str:
+        """What is said `against` most of the pods, else why selected ones cannot be evicted."""
+        return super().obstacles(against or dict(self._kept()))
+
+    def _kept(self) -> Iterator[tuple[PodIdentity, str]]:
+        """Why the first of the selected pods cannot be evicted as things are booked."""
+        for pod in islice(self._before.pods, _MOST_EXAMINED):
+            with self._evictor.what_if():
+                verdict = self._evictor.request(pod)
+            if not verdict.is_accepted:
+                yield identity_of(pod), verdict.message
 
     def why_not(self, pod: Pod) -> str:
         """Whether it was selected, and what became of that."""

@@ -121,7 +121,8 @@ class StrategySelections:
             is_stuck = any(identity_of(candidate.pod) in stuck for candidate in candidates)
             others = self._proposed(name, stuck) if is_stuck else candidates
             known = {identity_of(candidate.pod) for candidate in candidates}
-            found[name] = candidates if all(identity_of(candidate.pod) in known for candidate in others) else others
+            has_others = any(identity_of(each.pod) not in known for each in others if not each.pod.is_terminal)
+            found[name] = others if has_others else candidates
         return CandidatesByStrategy(found)
 
     def _proposed(self, name: str, set_aside: Container[PodIdentity] = frozenset()) -> Sequence[Candidate]:

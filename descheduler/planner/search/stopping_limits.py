@@ -55,11 +55,25 @@ class StoppingLimits(NamedTuple):
         return f"{text} ({counted(-(-missing // self.most_of_run), 'more run')})"
 
 
-def used_up(problem: Problem, num_evictions: int) -> str:
-    """The limit of the whole run that so many evictions use up, such as `maxEvictions (50)`; empty for none."""
+def used_up(problem: Problem, num_evictions: int, moved: Ints) -> str:
+    """The limit that lets no pod leave but those `moved`, such as `maxEvictions (50)`; empty for none.
+
+    One of the whole run is used up by `num_evictions`, which counts pods that come along as well. One of nodes,
+    namespaces or workloads is where all that pods are of have lost as many as it allows.
+    """
     leaving = problem.evictable & (problem.assignment != PENDING)
-    whole = (rule for rule in problem.move_limits if (rule.group[leaving] == 0).all())
-    return next((rule.names[0] for rule in whole if rule.limit[0] <= num_evictions and rule.names[0]), "")
+    left = np.setdiff1d(np.flatnonzero(leaving), moved)
+    for rule in problem.move_limits:
+        if (rule.group[leaving] == 0).all():
+            full = [0] if rule.limit[0] <= num_evictions else []
+        else:
+            groups = np.unique(rule.group[left])
+            is_full = groups.size and groups[0] >= 0 and (rule.limit[groups] <= rule.count(moved)[groups]).all()
+            full = groups.tolist() if is_full else []
+        names = {rule.names[group] for group in full}
+        if len(names) == 1 and (name := names.pop()):
+            return name
+    return ""
 
 
 def stopping_limits(

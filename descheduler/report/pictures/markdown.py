@@ -15,6 +15,7 @@ from descheduler.report.pictures.charts import group_shares
 from descheduler.report.pictures.review import Review, WorkloadReview, review_of
 from descheduler.report.pictures.simulation_review import CycleMoves, PolicyReview, Series, simulation_review
 from descheduler.report.plan.document import Plan, PlanMove
+from descheduler.report.plan.goal import objective_title
 from descheduler.report.plan.strips import block, main_resource, strip_lines
 from descheduler.report.simulation_document import Simulation
 from descheduler.report.tables.columns import Toned
@@ -93,7 +94,7 @@ def _goal(plan: Plan) -> Iterator[str]:
         return
     rows = [
         (
-            objective.objective,
+            objective_title(plan.goal, objective),
             level.counts,
             *(f"{figure:,}" for figure in (level.before, level.after, level.bound, objective.evictions)),
             "not proven" if objective.bound is None else f"{objective.bound:,}",

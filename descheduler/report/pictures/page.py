@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cache
+from functools import cache, partial
 from itertools import accumulate, islice
 
 import msgspec
@@ -23,6 +23,7 @@ from descheduler.report.pictures.charts import (
 from descheduler.report.pictures.review import WorkloadReview, review_of
 from descheduler.report.pictures.simulation_review import simulation_review
 from descheduler.report.plan.document import Plan, PlanMove
+from descheduler.report.plan.goal import objective_title
 from descheduler.report.plan.strips import main_resource
 from descheduler.report.simulation_document import SimulatedPolicy, Simulation
 from descheduler.report.tables.simulation_table import DIFFERENCES_HEADER
@@ -58,6 +59,7 @@ def page_pieces(plan: Plan) -> Iterator[str]:
         histograms={name: histogram_of(plan.figures, name) for name in resources},
         targets={name: targets_of(plan, name) for name in resources},
         groups=list(group_shares(plan.figures)),
+        title_of=None if plan.goal is None else partial(objective_title, plan.goal),
         searches=[(each, search_of(each)) for each in (plan.goal.objectives if plan.goal is not None else ())],
         strip_height=STRIP_HEIGHT,
         version=VERSION,

@@ -17,6 +17,7 @@ from descheduler.report.document import ShardIdentity, SnapshotIdentity
 from descheduler.report.identities import shard_of
 from descheduler.report.nothing import why_nothing
 from descheduler.report.plan.document import Plan, PlanMove, PlannedRefusal, RefusalCount
+from descheduler.report.plan.goal import goal_texts
 from descheduler.report.tables.summary import landing_summary, limit_texts, plan_headline, wave_text
 
 _MOST_NAMED = 5
@@ -98,7 +99,7 @@ def _verdict(plan: Plan) -> Iterator[str]:
     if plan.skipped:
         return
     if plan.goal is not None:
-        yield from (objective.sentence for objective in plan.goal.objectives)
+        yield from goal_texts(plan.goal)
     elif why := why_nothing(plan):
         yield why
     if pending := plan.landings.no - plan.landings.owner_ends:

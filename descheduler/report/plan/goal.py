@@ -115,6 +115,23 @@ class PlannedGoal(Fields, frozen=True):
     search_ended_by: SearchEnd
 
 
+def objective_title(goal: PlannedGoal, objective: PlannedObjective) -> str:
+    """The name of an objective of `goal`, with its profile if there are several."""
+    return (
+        f"{objective.objective} (profile {objective.profile})" if _has_several_profiles(goal) else objective.objective
+    )
+
+
+def goal_texts(goal: PlannedGoal) -> Sequence[str]:
+    """What came of each objective, with its profile in front if there are several."""
+    several = _has_several_profiles(goal)
+    return [f"profile {each.profile}: {each.sentence}" if several else each.sentence for each in goal.objectives]
+
+
+def _has_several_profiles(goal: PlannedGoal) -> bool:
+    return len({objective.profile for objective in goal.objectives}) > 1
+
+
 def goal_of(decisions: Decisions) -> PlannedGoal | None:
     """What the planners of a cycle were asked for; None where none ran."""
     found = [(profile, plugin, goal) for (profile, plugin), facts in decisions.facts.items() for goal in facts.goals]

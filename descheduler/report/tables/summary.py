@@ -13,6 +13,7 @@ from descheduler.report.outcome.document import OutcomeDocument, ResultKind, goa
 from descheduler.report.outcome.predictions import hit_rate_text
 from descheduler.report.plan.document import LandingTotals, Plan, ReachedLimit
 from descheduler.report.plan.figures import Figures, TotalFigures
+from descheduler.report.plan.goal import goal_texts
 from descheduler.report.plan.strips import main_resource, strip_lines
 from descheduler.report.tables.columns import TIE
 from descheduler.report.tables.table_style import TableStyle
@@ -117,9 +118,15 @@ def wave_text(plan: Plan) -> str:
 
 
 def _goal_and_why(plan: Plan) -> Mapping[str, str]:
-    """What planners were asked for and what came of it, and why nothing is evicted; once where that is the same."""
-    goal = "" if plan.goal is None else "; ".join(each.sentence for each in plan.goal.objectives)
-    why = printable(why_nothing(plan))
+    """What planners were asked for and what came of it, and why nothing is evicted; once where that is the same.
+
+    Several goals have a line each: a clause of one could be read as one of the next.
+    """
+    texts = () if plan.goal is None else goal_texts(plan.goal)
+    if len(texts) > 1:
+        goals = {f"Goal {number}": text for number, text in enumerate(texts, start=1)}
+        return {**goals, "Why": printable(why_nothing(plan, beside_goals=True))}
+    goal, why = "".join(texts), printable(why_nothing(plan))
     return {"Goal": "" if goal in why else goal, "Why": why}
 
 

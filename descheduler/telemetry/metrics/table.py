@@ -81,9 +81,9 @@ METRICS = (
         "descheduler_goal",
         "gauge",
         ("strategy", "profile", "number", "objective", "counts", "value"),
-        "What an objective of a planner counts, such as nodes over target, by value: before the run, after the plan, "
-        "reached by the evictions of a run that evicts, and bound, which no plan is below; number is its place in the "
-        "policy, from 1",
+        "What an objective of a planner counts, such as nodes over target, by value: before (with the "
+        "evictions by earlier plugins and for earlier objectives), after the plan, reached by the evictions of a run "
+        "that evicts, and bound, which no plan is below; number is its place in the policy, from 1",
     ),
     MetricSpec(
         "descheduler_goal_evictions",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
+from unittest import mock
 
 import pytest
 from msgspec.structs import replace
@@ -19,8 +20,10 @@ from descheduler.model.shard import Shard
 from descheduler.model.verdict import Reason
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.moves import EarlierPlan, Move
+from descheduler.planner.migration_planner import MigrationPlanner
 from descheduler.policy.load import load_policy
 from descheduler.policy.plugin import Registry
+from descheduler.policy.plugin_faults import PluginFault
 from descheduler.strategies.framework import StrategyError
 from tests.builders import NOW, Object, make_node, make_pod, make_snapshot
 
@@ -345,6 +348,19 @@ def drain(label: str) -> Object:
     """MigrationPlanner, which drains nodes with a label."""
     selector = {"matchLabels": {label: "yes"}}
     return {"name": "MigrationPlanner", "args": {"objectives": [{"drainNodes": {"nodeSelector": selector}}]}}
+
+
+@pytest.mark.parametrize(
+    "error",
+    [StrategyError("no metrics"), PluginFault("MigrationPlanner", "no metrics")],
+    ids=["of its own", "of a package"],
+)
+def test_planner_that_cannot_look_again_keeps_its_goals_and_is_named(error: Exception) -> None:
+    with mock.patch.object(MigrationPlanner, "look_again", side_effect=error):
+        decisions = decided(PLANNING)
+
+    assert ("p", "MigrationPlanner") in decisions.facts
+    assert [failure.message for failure in decisions.failures] == ["no metrics"]
 
 
 def test_round_that_measures_asks_for_nothing() -> None:

@@ -42,6 +42,27 @@ def test_as_few_stay_as_keep_the_others_from_being_scheduled(
     assert {pod.name for pod in found} == staying
 
 
+@pytest.mark.parametrize(
+    ("turns", "staying"),
+    [
+        pytest.param({"large": 1, "one": 1, "two": 1}, {"large"}, id="the most of one turn"),
+        pytest.param({"large": 1, "one": 2, "two": 2}, {"one", "two"}, id="the first turn before more of the next"),
+        pytest.param(
+            {"large": 2, "one": 2, "two": 1}, {"large"}, id="nothing of a turn that stands in the way of one before"
+        ),
+    ],
+)
+def test_those_of_an_earlier_turn_leave_first(turns: dict[str, int], staying: set[str]) -> None:
+    pods = sized(**SIZES)
+    book = book_of(pods, *ROOMS)
+    for pod in pods:
+        book.book(pod, SETTINGS)
+
+    found = largest_part(book, [Move(pod, "p", "q", turn=turns[pod.name]) for pod in pods], ())
+
+    assert {pod.name for pod in found} == staying
+
+
 def test_pods_of_profiles_that_verify_nothing_do_not_stay() -> None:
     pods = sized(**SIZES)
     book = book_of(pods, *ROOMS)

@@ -37,6 +37,26 @@ def test_room_costs_at_least_the_pods_that_must_leave() -> None:
     assert MakeRoom().prepare(problem).bound() == (0, 3)
 
 
+@pytest.mark.parametrize(
+    ("need", "left"),
+    [
+        pytest.param([4, 0], 1, id="larger than each node without the pods that stay"),
+        pytest.param([3, 0], 0, id="as large as one without them"),
+        pytest.param([3, 1], 1, id="of what pods that stay take too much of"),
+    ],
+)
+def test_pod_that_fits_no_node_beside_the_pods_that_stay_is_in_the_bound(need: list[int], left: int) -> None:
+    """Three nodes have 7 free in all. A pod stays on each, which takes more of the second resource than there is."""
+    problem = make_problem(
+        need=[[1, 9], [1, 9], [1, 9], [2, 0], need],
+        capacity=[[4, 5], [4, 5], [4, 5]],
+        assignment=[0, 1, 2, 0, -1],
+        evictable=[False, False, False, True, True],
+    )
+
+    assert MakeRoom().prepare(problem).bound()[0] == left
+
+
 def test_resource_that_no_pod_needs_makes_no_pod_leave() -> None:
     problem = make_problem(
         need=[[3, 0], [2, 0], [3, 0]],

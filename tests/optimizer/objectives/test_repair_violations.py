@@ -78,6 +78,37 @@ def test_the_weightiest_pods_move_where_a_limit_allows_few() -> None:
     assert sorted(move.pod for move in plan.moves) == [1, 2]
 
 
+@pytest.mark.parametrize(
+    ("weight", "limits", "value", "bound"),
+    [
+        pytest.param([1, 1, 1, 0], [MoveLimit(np.array([0, 0, 0, 0]), np.array([1]))], (2, 1), (2, 1), id="of all"),
+        pytest.param(
+            [2, 2, 2, 0], [MoveLimit(np.array([0, 0, 0, 0]), np.array([1]))], (4, 1), (4, 1), id="of a weight"
+        ),
+        pytest.param(
+            [1, 1, 1, 0], [MoveLimit(np.array([0, 0, 1, 1]), np.array([1, 1]))], (1, 3), (1, 3), id="of two groups"
+        ),
+        pytest.param(
+            [1, 1, 1, 0],
+            [MoveLimit(np.array([0, 0, -1, -1]), np.array([0])), MoveLimit(np.array([-1, -1, 0, 0]), np.array([0]))],
+            (3, 0),
+            (2, 2),
+            id="of the limit that keeps most",
+        ),
+        pytest.param([1, 3, 1, 0], [MoveLimit(np.array([0, 0, 0, 0]), np.array([1]))], (2, 4), (0, 7), id="of weights"),
+    ],
+)
+def test_pods_that_a_limit_keeps_are_in_the_bound(
+    weight: list[int], limits: list[MoveLimit], value: tuple[int, int], bound: tuple[int, int]
+) -> None:
+    """The first three pods leave node 0 for 1, 4 and 2."""
+    problem = make_problem([[1]] * 4, [[9]] * 2, [0] * 4, cost=[1, 4, 2, 1], rules=limits)
+
+    plan = moves(problem, weight)
+
+    assert (plan.value, plan.bound) == (value, bound)
+
+
 def test_a_pod_that_fits_as_it_is_needs_no_other_move() -> None:
     """Also where the problem is too large to be solved whole."""
     problem = _half_full_cluster(nodes=60, misplaced=30)

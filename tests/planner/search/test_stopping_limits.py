@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from descheduler.optimizer import MoveLimit, Problem, make_problem
+from descheduler.optimizer.arrays import Ints
 from descheduler.planner.search.stopping_limits import StoppingLimits, stopping_limits, used_up
 
 
@@ -19,6 +20,10 @@ def limit(most: int, *groups: int, name: str = "total (9)") -> MoveLimit:
 def problem(*rules: MoveLimit, evictable: Sequence[bool] = (True,) * 4) -> Problem:
     """Four pods on two nodes."""
     return make_problem([[1]] * 4, [[9]] * 2, [0, 0, 0, 1], evictable=evictable, rules=rules)
+
+
+def moved(*pods: int) -> Ints:
+    return np.array(pods, np.int64)
 
 
 def lifted(found: Problem) -> list[int]:
@@ -65,14 +70,35 @@ def test_names_are_listed() -> None:
     [(3, 2, ""), (3, 3, "total (9)"), (2, 3, "total (9)")],
 )
 def test_a_limit_of_the_whole_run_is_used_up_by_as_many_evictions(most: int, number: int, text: str) -> None:
-    assert used_up(problem(limit(most, 0, 0, 0, 0)), number) == text
+    assert used_up(problem(limit(most, 0, 0, 0, 0)), number, moved()) == text
 
 
 def test_limits_of_some_pods_and_such_without_a_name_are_never_used_up() -> None:
-    assert used_up(problem(limit(0, 0, 0, 0, -1)), 3) == ""
-    assert used_up(problem(limit(0, 0, 0, 0, 0, name="")), 3) == ""
+    assert used_up(problem(limit(0, 0, 0, 0, -1)), 3, moved()) == ""
+    assert used_up(problem(limit(0, 0, 0, 0, 0, name="")), 3, moved()) == ""
     stays = problem(limit(0, 0, 0, 0, -1), evictable=(True, True, True, False))
-    assert used_up(stays, 3) == "total (9)"
+    assert used_up(stays, 3, moved()) == "total (9)"
+
+
+@pytest.mark.parametrize(
+    ("groups", "most", "names", "pods", "text"),
+    [
+        pytest.param((0, 0, 1, 1), (1, 1), ("ns (1)", "ns (1)"), (0, 2), "ns (1)", id="each has lost as many"),
+        pytest.param((0, 0, 1, 1), (1, 1), ("ns (1)", "ns (1)"), (0,), "", id="one has not"),
+        pytest.param((0, 0, 1, 1), (0, 0), ("ns (0)", "ns (0)"), (), "ns (0)", id="none may leave"),
+        pytest.param((0, 0, 1, 1), (1, 2), ("ns (1)", "ns (1)"), (0, 2, 3), "ns (1)", id="all of one have left"),
+        pytest.param((0, 0, 1, -1), (1, 1), ("ns (1)", "ns (1)"), (0, 2), "", id="a pod without a limit is left"),
+        pytest.param((0, 0, 1, 1), (1, 1), ("budget x", "budget y"), (0, 2), "", id="limits of several names"),
+        pytest.param((0, 0, 1, 1), (1, 1), ("", ""), (0, 2), "", id="limits without a name"),
+        pytest.param((0, 0, 1, 1), (2, 2), ("ns (2)", "ns (2)"), (0, 1, 2, 3), "", id="no pod is left"),
+    ],
+)
+def test_a_limit_of_nodes_or_namespaces_is_used_up_where_each_has_lost_as_many(
+    groups: Sequence[int], most: Sequence[int], names: tuple[str, ...], pods: Sequence[int], text: str
+) -> None:
+    rule = MoveLimit(np.array(groups), np.array(most), names)
+
+    assert used_up(problem(rule), len(pods), moved(*pods)) == text
 
 
 def stopped(*rules: MoveLimit, known: Mapping[Any, tuple[int, int]], figure: int = 2) -> StoppingLimits | None:
@@ -195,7 +221,7 @@ def test_pending_pods_leave_no_node() -> None:
 
     assert found is not None
     assert found.too_many == "node a has 2 pods that total (9) counts together: 1 may leave in a run"
-    assert used_up(waits, 1) == "total (9)"
+    assert used_up(waits, 1, moved()) == "total (9)"
 
 
 def test_of_three_limits_of_which_two_stop_alone_those_are_named_with_what_both_need() -> None:

@@ -102,6 +102,14 @@ def test_goal_has_a_row_for_each_figure_with_what_is_proven(bound: int | None, s
     ]
 
 
+def test_objectives_of_several_profiles_are_told_apart() -> None:
+    one, two = (objective(levels=(LEVEL,), profile=profile) for profile in ("one", "two"))
+
+    rows = section(replace(moved(1), goal=goal(one, two)), "Goal")[2:]
+
+    assert [row.split(" | ")[0] for row in rows] == ["| BalanceNodes (profile one)", "| BalanceNodes (profile two)"]
+
+
 def test_plan_without_planners_has_no_section_about_a_goal() -> None:
     assert "## Goal" not in markdown(moved(1))
 

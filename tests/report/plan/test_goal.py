@@ -10,9 +10,17 @@ from msgspec.structs import replace
 from descheduler.model.held_room import HeldRoom
 from descheduler.plan.facts import PluginFacts
 from descheduler.plan.goals import BlockedNode, Goal, GoalStatus, Level, SearchEnd, SearchPoint, UnscheduledPod
-from descheduler.report.plan.goal import PlannedGoal, SearchMoment, goal_of, in_units
+from descheduler.report.plan.goal import (
+    PlannedGoal,
+    SearchMoment,
+    goal_of,
+    goal_texts,
+    in_units,
+    objective_title,
+)
 from tests.builders import make_pod
 from tests.report.decided_cycles import make_test_decisions
+from tests.report.pictures import builders as pictures
 
 DECISIONS = make_test_decisions([make_pod("old")])
 
@@ -138,3 +146,16 @@ def test_node_that_is_not_drained_names_the_pod_in_the_way_where_there_is_one() 
     (objective,) = planned(goal(blocked_nodes=blocked)).objectives
 
     assert [(each.node, each.pod and each.pod.name) for each in objective.blocked_nodes] == [("a", "bare"), ("b", None)]
+
+
+def test_objectives_of_several_profiles_have_the_profile_in_their_names_and_texts() -> None:
+    one, two = pictures.objective(sentence="1 → 0"), pictures.objective(sentence="2 → 0")
+    same, other = pictures.goal(one, two), pictures.goal(one, replace(two, profile="q"))
+
+    assert [objective_title(same, each) for each in same.objectives] == ["BalanceNodes", "BalanceNodes"]
+    assert goal_texts(same) == ["1 → 0", "2 → 0"]
+    assert [objective_title(other, each) for each in other.objectives] == [
+        "BalanceNodes (profile p)",
+        "BalanceNodes (profile q)",
+    ]
+    assert goal_texts(other) == ["profile p: 1 → 0", "profile q: 2 → 0"]

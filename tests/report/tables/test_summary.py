@@ -9,7 +9,14 @@ from msgspec.structs import replace
 
 from descheduler.report.document import PodReference
 from descheduler.report.outcome.document import NotAttempted, OutcomeDocument
-from descheduler.report.plan.document import LandingCause, LandingTotals, Plan, ReachedLimit, RepeatedRequest
+from descheduler.report.plan.document import (
+    LandingCause,
+    LandingTotals,
+    Plan,
+    PluginFigures,
+    ReachedLimit,
+    RepeatedRequest,
+)
 from descheduler.report.tables.columns import TIE
 from descheduler.report.tables.summary import (
     landing_summary,
@@ -134,6 +141,35 @@ def test_goal_is_said_once_where_it_says_why_nothing_is_evicted() -> None:
 
     assert (line(same, "Goal"), line(same, "Why")) == ("", why)
     assert (line(other, "Goal"), line(other, "Why")) == ("2 nodes drained", why)
+
+
+def test_several_goals_have_a_line_each() -> None:
+    one, two = objective(sentence="1 node over target → 0"), objective(sentence="2 nodes in use → 1")
+
+    found = replace(PLAN, goal=goal(one, two))
+    assert [line(found, label) for label in ("Goal", "Goal 1", "Goal 2")] == ["", one.sentence, two.sentence]
+
+    of_profiles = replace(PLAN, goal=goal(one, replace(two, profile="q")))
+    assert line(of_profiles, "Goal 2") == "profile q: 2 nodes in use → 1"
+
+
+def test_several_goals_are_not_said_again_as_the_reason_why_nothing_is_evicted() -> None:
+    plan = make_test_plan([make_pod("young", age=1)])
+    (figures,), why = plan.plugins, line(plan, "Why")
+    goals = goal(*(objective(sentence=said, plugin="Planner") for said in ("nothing to do", "2 nodes in use → 2")))
+
+    def planner(why_nothing: str) -> PluginFigures:
+        assert figures.facts is not None
+        return replace(figures, profile="p", plugin="Planner", facts=replace(figures.facts, why_nothing=why_nothing))
+
+    same = replace(plan, plugins=(planner("nothing to do; 2 nodes in use → 2"),), goal=goals)
+    assert (line(same, "Goal 1"), line(same, "Goal 2"), line(same, "Why")) == (
+        "nothing to do",
+        "2 nodes in use → 2",
+        "",
+    )
+    assert line(replace(same, plugins=(*same.plugins, figures)), "Why") == why
+    assert line(replace(same, plugins=(planner("in a shard"),)), "Why") == "Planner: in a shard"
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -59,8 +60,8 @@ class MakeRoomGoal(PreparedObjective):
         return left, int(self._problem.cost[self._problem.moved(assignment)].sum())
 
     def bound(self) -> Value:
-        """(weight that the cluster's free volume cannot hold or that fits no node, even an empty one; what room for the
-        rest costs at least)."""
+        """(weight that the cluster's free volume cannot hold or that fits no node, even one with no pods but those that
+        stay; what room for the rest costs at least)."""
         problem, pending = self._problem, self._pending
         pods = pending.pods
         able = np.array([self._fits_somewhere(pod) for pod in pods.tolist()], bool)
@@ -102,8 +103,18 @@ class MakeRoomGoal(PreparedObjective):
         return released
 
     def _fits_somewhere(self, pod: int) -> bool:
-        fits: Bools = (self._problem.need[pod] <= self._problem.capacity).all(axis=1)
+        need = self._problem.need[pod]
+        fits: Bools = ((need <= self._room_beside_staying) | (need == 0)).all(axis=1)
         return bool((fits & self._problem.allowed[self._problem.pod_class[pod]]).any())
+
+    @cached_property
+    def _room_beside_staying(self) -> Ints:
+        """int64[N, R]: what nodes have once all pods have left that can; of nodes made of parts, their capacity."""
+        problem = self._problem
+        if problem.parts is not None:
+            return problem.capacity
+        room: Ints = problem.capacity - problem.usage(np.where(problem.evictable, PENDING, problem.assignment))
+        return room
 
     def move_cost(self, pods: Ints, nodes: Ints) -> Floats:
         """The pod's own cost; a pending pod's placement is free."""
