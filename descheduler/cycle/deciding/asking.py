@@ -12,6 +12,7 @@ from typing import Protocol
 import msgspec
 from msgspec.structs import replace
 
+from descheduler.cluster.loading import free_cycles
 from descheduler.cycle.deciding.profiles import ProfilesRun
 from descheduler.cycle.deciding.round import PluginObserver
 from descheduler.eviction.evictor import Evictor
@@ -66,6 +67,8 @@ def ask_until_safe(ask: Ask, policy: Policy, evicted: Sequence[Pod], observer: P
     asked, held_back, known = ask(NOTHING_HELD_BACK, puts_ahead=policy.evicts_in_waves), NOTHING_HELD_BACK, list[Pod]()
     if asked.run.has_put_ahead and asked.evictor.landings.holds_room:  # waves are those of the plan, which is in order
         observer.back_to(mark)
+        del asked
+        free_cycles()
         asked = ask(NOTHING_HELD_BACK)
     for times in range(1, _MOST_TIMES):
         moves = [move for move in asked.evictor.book.moves if not move.is_repeated]
@@ -83,10 +86,13 @@ def ask_until_safe(ask: Ask, policy: Policy, evicted: Sequence[Pod], observer: P
             kept = max(kept, known, key=len) if times == _FREELY else kept
             held_back = held_back.but_for(kept)
         known = kept
+        if times == _MOST_TIMES - 1:
+            held_back = held_back.but_for(evicted)
         observer.back_to(mark)
+        del asked, moves
+        free_cycles()
         asked = ask(held_back)
-    observer.back_to(mark)
-    return ask(held_back.but_for(evicted))
+    return asked
 
 
 def in_waves(decisions: Decisions, asked: PluginAnswers) -> Decisions:

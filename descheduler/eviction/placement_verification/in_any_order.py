@@ -81,18 +81,16 @@ def causes_of(landings: LandingBook, staying: frozenset[Pod]) -> dict[Pod, str]:
     are."""
     leaving = [pod for pod, _ in landings.leaving]
     nodes = {pod: landing.node for pod in staying if (landing := landings.landing_of(pod)) and landing.node}
-    takers = landings.takers_of(tuple(dict.fromkeys(nodes.values())), (pod for pod in leaving if pod not in staying))
+    others = (pod for pod in leaving if pod not in staying)
+    takers = landings.takers_of(tuple(dict.fromkeys(nodes.values())), others, _MOST_NAMED)
     found = dict.fromkeys(staying, "")
     for pod, node in nodes.items():
-        if rivals := takers[node]:
-            whose = "replacement pod" if len(rivals) == 1 else "replacement pods"
-            found[pod] = f"the {whose} of {_named(rivals)} can take the last node of the replacement pod"
+        rivals, number = takers[node]
+        if number:
+            whose = "replacement pod" if number == 1 else "replacement pods"
+            named = first_names([rival.key for rival in rivals], _MOST_NAMED, number)
+            found[pod] = f"the {whose} of {named} can take the last node of the replacement pod"
     return found
-
-
-def _named(pods: Sequence[Pod]) -> str:
-    """The first three of `pods`, and how many more there are."""
-    return first_names([pod.key for pod in pods], _MOST_NAMED)
 
 
 def later_waves(landings: LandingBook, moves: Sequence[Move]) -> Mapping[PodIdentity, int]:
@@ -170,6 +168,8 @@ class _Parts:
         lost = self._forced & asked
         self._asked = asked - self._landings.unproven(self._in_order(()), list(lost)) if lost else asked
         self._num_left = _MOST_TRIED
+        self._known: dict[frozenset[Pod], frozenset[Pod]] = {}
+        """What was found of each part, as halves are joined to the whole that was asked about before."""
 
     def held_back(self) -> frozenset[Pod]:
         """The pods that can stay and are in no proven part, of the largest of the parts that were found."""
@@ -211,8 +211,11 @@ class _Parts:
         return self._extended(self._extended(part, units[:middle]), units[middle:])
 
     def _unproven(self, part: Sequence[_Unit]) -> frozenset[Pod]:
-        pods = self._in_order(part)
-        return self._landings.unproven(pods, [pod for pod in pods if pod in self._asked])
+        of_part = frozenset[Pod]().union(*part)
+        if of_part not in self._known:
+            pods = self._in_order(part)
+            self._known[of_part] = self._landings.unproven(pods, [pod for pod in pods if pod in self._asked])
+        return self._known[of_part]
 
     def _in_order(self, part: Sequence[_Unit]) -> list[Pod]:
         """The pods of `part` and those that leave anyway, as they were granted."""

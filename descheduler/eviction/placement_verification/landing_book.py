@@ -23,6 +23,8 @@ from descheduler.model.pod import Pod
 from descheduler.placement.landings.landing import JointVerdict, Landing, LandingVerdict
 
 if TYPE_CHECKING:  # numpy takes longer to import than validating a policy may
+    from descheduler.placement.landings.openings import Openings
+    from descheduler.placement.landings.takers import Takers
     from descheduler.placement.prover import LandingProver
 
 
@@ -156,22 +158,21 @@ class LandingBook:
                 stack.enter_context(prover.as_of(0))
             yield
 
-    def takers_of(self, nodes: Sequence[str], pods: Iterable[Pod]) -> dict[str, list[Pod]]:
-        """By each of `nodes`, those of `pods`, which are booked, whose replacements may go there before others do."""
+    def takers_of(self, nodes: Sequence[str], pods: Iterable[Pod], most: int) -> dict[str, Takers]:
+        """By each of `nodes`, those of `pods`, which are booked, whose replacements may go there before others do; the
+        first `most` of them are named."""
+        from descheduler.placement.landings.takers import TakerSearch
+
         settings = {each.pod: each.settings for each in self._leaving}
-        found: dict[str, list[Pod]] = {node: [] for node in nodes}
+        search = TakerSearch(nodes, most)
+        openings: dict[LandingProver, Openings] = {}
         with self.without_moves():
             for pod in pods:
-                openings = self._prover(settings[pod]).openings()
-                found_open = openings.open_to(pod)
-                if found_open is None:
-                    continue
-                has_room = (openings.taken + openings.need(pod.spec)[:, None] <= openings.capacity).all(axis=0)
-                places = found_open.now & has_room
-                for node in nodes:
-                    if places[openings.place_of(node)]:
-                        found[node].append(pod)
-        return found
+                prover = self._prover(settings[pod])
+                if prover not in openings:
+                    openings[prover] = prover.openings()
+                search.ask(pod, openings[prover])
+        return search.found()
 
     def landing_of(self, pod: Pod) -> Landing | None:
         """Where the replacement of an evicted pod lands, as it was when the eviction was booked; None if unknown."""

@@ -295,7 +295,7 @@ class Scheduler(JoinedInteractions, SchedulerModel):
         """What makes binding fail on every node that passes; None where it succeeds on one."""
         for plugin in self._unbinders:
             fault: Obstacle | None = None
-            for node in evaluation.nodes.tolist():
+            for node in map(int, evaluation.nodes):  # mostly the first one is enough
                 fault = plugin.why_unbound(evaluation.cycle, node)
                 if fault is None:
                     break
