@@ -243,10 +243,8 @@ class _Proof:
         if not self._closable(nodes).all():
             return True
         others = np.where(self._arrays.reach(nodes), self._beside, 0)
-        num_closing, num_others = int(others[self._arrays.closing(self._place)].sum()), int(others.sum())
-        return num_others < num_nodes or (
-            num_closing < num_nodes and num_closing + self._num_filled(nodes, others) < num_nodes
-        )
+        num_left = num_nodes - int(others[self._arrays.closing(self._place)].sum())
+        return int(others.sum()) < num_nodes or (num_left > 0 and self._fill_fewer(num_left, nodes, others))
 
     def _closable(self, nodes: BoolMask) -> NDArray[np.bool_]:
         """bool[n]: which of `nodes` have no room for the pod beside all that may come there."""
@@ -263,21 +261,24 @@ class _Proof:
         left: NDArray[np.int64] = room[nodes] - self._crowd.amounts[row]
         return left
 
-    def _num_filled(self, nodes: BoolMask, others: NDArray[np.int64]) -> int:
-        """How many of `nodes` so many others can fill at most, so that what the pod requests has no room there."""
+    def _fill_fewer(self, most: int, nodes: BoolMask, others: NDArray[np.int64]) -> bool:
+        """Whether so many others can fill fewer than `most` of `nodes`, so that what the pod requests has no room."""
         num_others = int(others.sum())
-        by_resource, num_pods = 0, np.full(int(nodes.sum()), num_others + 1)
+        num_pods = np.full(int(nodes.sum()), num_others + 1)
+        by_resource = []
         for row in self._crowd.amounts:
             sizes, places = self._arrays.sizes(row)
             numbers = np.bincount(places, weights=others, minlength=len(sizes))
             in_all = np.cumsum(sizes * numbers)
             if in_all[-1]:
                 beside = self._beside_pod(row, nodes).astype(np.float64)
-                by_resource += _num_affordable(beside + 1, float(in_all[-1]))
+                by_resource.append((beside + 1, float(in_all[-1])))
                 is_filled = beside < in_all[-1]
                 needed = _num_needed(beside[is_filled], sizes, numbers, in_all)
                 num_pods[is_filled] = np.minimum(num_pods[is_filled], needed)
-        return min(by_resource, _num_affordable(num_pods, num_others))
+        if np.partition(num_pods, most - 1)[:most].sum() > num_others:
+            return True
+        return sum(_num_affordable(costs, budget) for costs, budget in by_resource) < most
 
     def _holds_spread(self, nodes: BoolMask) -> bool:
         """Whether one of `nodes` is left, which all plugins but PodTopologySpread let the pod have."""
@@ -328,7 +329,7 @@ def _num_needed(
     return (before[last] + of_last).astype(np.int64) + 1
 
 
-def _num_affordable(costs: NDArray[np.float64] | NDArray[np.int64], budget: float) -> int:
+def _num_affordable(costs: NDArray[np.float64], budget: float) -> int:
     """How many of `costs` the budget pays for at most."""
     return int(np.count_nonzero(np.cumsum(np.sort(costs)) <= budget))
 
