@@ -134,7 +134,7 @@ def _longest_start(landings: LandingBook, units: Sequence[_Unit], asked: frozens
 
     def is_proven(number: int) -> bool:
         pods = [pod for unit in units[:number] for pod in unit]
-        return not landings.unproven(pods, [pod for pod in pods if pod in asked], start, may_stay=True)
+        return landings.is_proven(pods, [pod for pod in pods if pod in asked], start, may_stay=True)
 
     if is_proven(len(units)):
         return len(units)
@@ -168,8 +168,8 @@ class _Parts:
         lost = self._forced & asked
         self._asked = asked - self._landings.unproven(self._in_order(()), list(lost)) if lost else asked
         self._num_left = _MOST_TRIED
-        self._known: dict[frozenset[Pod], frozenset[Pod]] = {}
-        """What was found of each part, as halves are joined to the whole that was asked about before."""
+        self._known: dict[frozenset[Pod], bool] = {}
+        """Whether each part is proven, as halves are joined to the whole that was asked about before."""
 
     def held_back(self) -> frozenset[Pod]:
         """The pods that can stay and are in no proven part, of the largest of the parts that were found."""
@@ -203,7 +203,7 @@ class _Parts:
         if not units or not self._num_left:
             return part
         self._num_left -= 1
-        if not self._unproven([*part, *units]):
+        if self._is_proven([*part, *units]):
             return [*part, *units]
         if len(units) == 1:
             return part
@@ -211,10 +211,16 @@ class _Parts:
         return self._extended(self._extended(part, units[:middle]), units[middle:])
 
     def _unproven(self, part: Sequence[_Unit]) -> frozenset[Pod]:
-        of_part = frozenset[Pod]().union(*part)
+        pods = self._in_order(part)
+        found = self._landings.unproven(pods, [pod for pod in pods if pod in self._asked])
+        self._known[frozenset(pods)] = not found
+        return found
+
+    def _is_proven(self, part: Sequence[_Unit]) -> bool:
+        pods = self._in_order(part)
+        of_part = frozenset(pods)
         if of_part not in self._known:
-            pods = self._in_order(part)
-            self._known[of_part] = self._landings.unproven(pods, [pod for pod in pods if pod in self._asked])
+            self._known[of_part] = self._landings.is_proven(pods, [pod for pod in pods if pod in self._asked])
         return self._known[of_part]
 
     def _in_order(self, part: Sequence[_Unit]) -> list[Pod]:

@@ -16,6 +16,7 @@ know no nodes: what they admit last, once all others are there, they admit at an
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,10 +66,11 @@ class Crowd:
             self.may[node] = True
 
 
-def uncertain_crowds(crowds: Sequence[Crowd], cluster: ShadowCluster) -> list[Crowd]:
+def uncertain_crowds(crowds: Sequence[Crowd], cluster: ShadowCluster, *, one_is_enough: bool = False) -> list[Crowd]:
     """Those that have to land, and for which there is no proof. `cluster` is without all of them and all victims.
 
-    What may happen on each node is summed up once for all of them, and which pods bear on which is looked up.
+    What may happen on each node is summed up once for all of them, and which pods bear on which is looked up. Where
+    `one_is_enough`, those with the fewest nodes are looked at first, and no more once there is no proof for one.
     """
     if all(crowd.single is None for crowd in crowds):
         return []
@@ -76,8 +78,11 @@ def uncertain_crowds(crowds: Sequence[Crowd], cluster: ShadowCluster) -> list[Cr
     if len(hosts.values) != int((hosts.ids >= 0).sum()):
         return [crowd for crowd in crowds if crowd.single is not None]  # plugins take these names to be unique
     arrays = _Arrays(crowds, cluster)
-    asked = ((crowd, crowd.single, place) for place, crowd in enumerate(crowds) if crowd.single is not None)
-    return [crowd for crowd, single, place in asked if not _Proof(crowd, single, place, arrays).holds()]
+    asked = [(crowd, crowd.single, place) for place, crowd in enumerate(crowds) if crowd.single is not None]
+    if one_is_enough:
+        asked.sort(key=lambda each: np.count_nonzero(each[1].feasible))
+    found = (crowd for crowd, single, place in asked if not _Proof(crowd, single, place, arrays).holds())
+    return list(islice(found, 1) if one_is_enough else found)
 
 
 class _Arrays:

@@ -69,21 +69,23 @@ class JointProof:
         with self._cluster.what_if():
             return self._verdict(self._candidates_of(victims))
 
-    def unproven(self, victims: Sequence[Pod], asked: Sequence[Pod], *, may_stay: bool = False) -> tuple[Pod, ...]:
+    def unproven(
+        self, victims: Sequence[Pod], asked: Sequence[Pod], *, may_stay: bool = False, one_is_enough: bool = False
+    ) -> tuple[Pod, ...]:
         """The pods of `asked`, a part of `victims`, whose replacements may be left without a node in some order.
 
         Of most of them that is not proven, of few of them such an order is known. With `may_stay` any
-        of the victims may stay after all. What is likely at best, or lands nowhere, is not among them. The cluster is
-        left as it is.
+        of the victims may stay after all. What is likely at best, or lands nowhere, is not among them. Where
+        `one_is_enough` not all of them are looked for. The cluster is left as it is.
         """
         with self._cluster.what_if():
             candidates = self._candidates_of(victims)
             replacements = self._evicted(candidates)
             of_interest = frozenset(asked)
-            found = self._batch(replacements).unproven(of_interest, may_stay=may_stay)
-            if any(unplaced.alternative for unplaced in replacements):
+            found = self._batch(replacements).unproven(of_interest, may_stay=may_stay, one_is_enough=one_is_enough)
+            if any(unplaced.alternative for unplaced in replacements) and not (found and one_is_enough):
                 others = [unplaced.alternative or unplaced for unplaced in replacements]
-                found += self._batch(others).unproven(of_interest, may_stay=may_stay)
+                found += self._batch(others).unproven(of_interest, may_stay=may_stay, one_is_enough=one_is_enough)
         return tuple(dict.fromkeys(unplaced.victim for unplaced in found))
 
     def _evicted(self, candidates: Sequence[LandingCandidate]) -> list[UnplacedReplacement]:

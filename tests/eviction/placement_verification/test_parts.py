@@ -49,13 +49,13 @@ def test_no_part_is_looked_at_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     book = book_of(pods, *(["1"] * 6 + ["3"] * 3))
     for pod in pods:
         book.book(pod, SETTINGS)
-    unproven, parts = book.unproven, list[frozenset[Pod]]()
+    is_proven, parts = book.is_proven, list[frozenset[Pod]]()
 
-    def noted(part: Sequence[Pod], asked: Sequence[Pod]) -> frozenset[Pod]:
+    def noted(part: Sequence[Pod], asked: Sequence[Pod]) -> bool:
         parts.append(frozenset(part))
-        return unproven(part, asked)
+        return is_proven(part, asked)
 
-    monkeypatch.setattr(book, "unproven", noted)
+    monkeypatch.setattr(book, "is_proven", noted)
 
     staying = largest_part(book, moves_of(pods, ()), ())
 
