@@ -96,14 +96,7 @@ class JointProof:
         return [candidate.unplaced for candidate in candidates if candidate.unplaced is not None]
 
     def _candidates_of(self, victims: Sequence[Pod]) -> list[LandingCandidate]:
-        gone = {uid: list(pods) for uid, pods in self._gone.items()}
-        candidates = []
-        for victim in victims:
-            candidate = self._candidates.candidate(victim, gone, victims if self._are_mates else ())
-            candidates.append(candidate)
-            if candidate.is_moved and victim.controller is not None:
-                gone.setdefault(victim.controller.uid, []).append(victim)
-        return _in_units(candidates)
+        return _in_units(self._candidates.in_turn(victims, self._gone, are_mates=self._are_mates))
 
     def _verdict(self, candidates: Sequence[LandingCandidate]) -> JointVerdict:
         cold = self._cold(candidates)
