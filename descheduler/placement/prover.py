@@ -320,14 +320,14 @@ class LandingProver:
         judged = proof(are_mates=True) if are_mates else proof(settled=self._placed())
         return judged.verdict(list(dict.fromkeys(victims)))
 
-    def unproven(self, victims: Sequence[Pod], asked: Sequence[Pod], *, may_stay: bool = False) -> tuple[Pod, ...]:
+    def unproven(self, victims: Sequence[Pod], asked: Sequence[Pod], **options: bool) -> tuple[Pod, ...]:
         """The pods of `asked`, a part of `victims`, whose replacements are not proven to land in every order.
 
-        All victims are evicted at once, on top of everything booked; with `may_stay`, or some of them.
-        See JointProof. Leaves no trace.
+        All victims are evicted at once, on top of everything booked. The options are those of JointProof. Leaves no
+        trace.
         """
         proof = JointProof(self.cluster, self._candidates, self._pending, gone=self._gone, settled=self._placed())
-        return proof.unproven(list(dict.fromkeys(victims)), asked, may_stay=may_stay)
+        return proof.unproven(list(dict.fromkeys(victims)), asked, **options)
 
     @contextmanager
     def as_of(self, number: int) -> Iterator[None]:

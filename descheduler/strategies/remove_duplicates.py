@@ -229,7 +229,8 @@ class RemoveDuplicates:
         if spread is None or _likeness_of(arrival) != duplicated or self._looked_at.why_not(arrival):
             return ""
         others = after.active_pods_on(arrival.node_name)
-        num_pods = 1 + sum(_likeness_of(each) == duplicated and self._counts(each, after) for each in others)
+        neighbours = (each for each in others if each.namespace == pod.namespace)
+        num_pods = 1 + sum(_likeness_of(each) == duplicated and self._counts(each, after) for each in neighbours)
         return spread.words(num_pods, arrival.node_name) if num_pods > spread.average else ""
 
     def _counts(self, pod: Pod, after: ClusterView) -> bool:

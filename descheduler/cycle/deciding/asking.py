@@ -13,6 +13,7 @@ from typing import Protocol
 import msgspec
 from msgspec.structs import replace
 
+from descheduler.cluster.loading import free_cycles
 from descheduler.cycle.deciding.profiles import ProfilesRun
 from descheduler.cycle.deciding.round import PluginObserver
 from descheduler.eviction.evictor import Evictor
@@ -72,6 +73,8 @@ def ask_until_safe(ask: Ask, policy: Policy, evicted: Sequence[Pod], observer: P
     asked, held_back, known = ask(NOTHING_HELD_BACK, puts_ahead=policy.evicts_in_waves), NOTHING_HELD_BACK, list[Move]()
     if asked.run.has_put_ahead and asked.evictor.landings.holds_room:  # waves are those of the plan, which is in order
         observer.back_to(mark)
+        del asked
+        free_cycles()
         asked = ask(NOTHING_HELD_BACK)
     share = _SHARE_ONCE_MORE
     for times in range(1, _MOST_TIMES):
@@ -90,11 +93,14 @@ def ask_until_safe(ask: Ask, policy: Policy, evicted: Sequence[Pod], observer: P
             kept = max(kept, known, key=_by_turn) if times == _FREELY else kept
             held_back = held_back.but_for(move.pod for move in kept)
         known = kept
+        if times == _MOST_TIMES - 1:
+            held_back = held_back.but_for(evicted)
         observer.back_to(mark)
+        del asked, moves
+        free_cycles()
         asked = ask(held_back, share=share)
         share /= 2.0
-    observer.back_to(mark)
-    return ask(held_back.but_for(evicted), share=share)
+    return asked
 
 
 def _by_turn(moves: Sequence[Move]) -> list[int]:

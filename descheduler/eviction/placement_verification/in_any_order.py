@@ -81,18 +81,16 @@ def causes_of(landings: LandingBook, staying: frozenset[Pod]) -> dict[Pod, str]:
     are."""
     leaving = [pod for pod, _ in landings.leaving]
     nodes = {pod: landing.node for pod in staying if (landing := landings.landing_of(pod)) and landing.node}
-    takers = landings.takers_of(tuple(dict.fromkeys(nodes.values())), (pod for pod in leaving if pod not in staying))
+    others = (pod for pod in leaving if pod not in staying)
+    takers = landings.takers_of(tuple(dict.fromkeys(nodes.values())), others, _MOST_NAMED)
     found = dict.fromkeys(staying, "")
     for pod, node in nodes.items():
-        if rivals := takers[node]:
-            whose = "replacement pod" if len(rivals) == 1 else "replacement pods"
-            found[pod] = f"the {whose} of {_named(rivals)} can take the last node of the replacement pod"
+        rivals, number = takers[node]
+        if number:
+            whose = "replacement pod" if number == 1 else "replacement pods"
+            named = first_names([rival.key for rival in rivals], _MOST_NAMED, number)
+            found[pod] = f"the {whose} of {named} can take the last node of the replacement pod"
     return found
-
-
-def _named(pods: Sequence[Pod]) -> str:
-    """The first three of `pods`, and how many more there are."""
-    return first_names([pod.key for pod in pods], _MOST_NAMED)
 
 
 def later_waves(landings: LandingBook, moves: Sequence[Move]) -> Mapping[PodIdentity, int]:
@@ -136,7 +134,7 @@ def _longest_start(landings: LandingBook, units: Sequence[_Unit], asked: frozens
 
     def is_proven(number: int) -> bool:
         pods = [pod for unit in units[:number] for pod in unit]
-        return not landings.unproven(pods, [pod for pod in pods if pod in asked], start, may_stay=True)
+        return landings.is_proven(pods, [pod for pod in pods if pod in asked], start, may_stay=True)
 
     if is_proven(len(units)):
         return len(units)
@@ -172,6 +170,8 @@ class _Parts:
         lost = self._forced & asked
         self._asked = asked - self._landings.unproven(self._in_order(()), list(lost)) if lost else asked
         self._num_left = 0
+        self._known: dict[frozenset[Pod], bool] = {}
+        """Whether each part is proven, as halves are joined to the whole that was asked about before."""
 
     def held_back(self) -> frozenset[Pod]:
         """The pods that can stay and are in no proven part, of the largest of the parts that were found."""
@@ -217,7 +217,7 @@ class _Parts:
         if not units or not self._num_left:
             return part
         self._num_left -= 1
-        if not self._unproven([*part, *units]):
+        if self._is_proven([*part, *units]):
             return [*part, *units]
         if len(units) == 1:
             return part
@@ -226,7 +226,16 @@ class _Parts:
 
     def _unproven(self, part: Sequence[_Unit]) -> frozenset[Pod]:
         pods = self._in_order(part)
-        return self._landings.unproven(pods, [pod for pod in pods if pod in self._asked])
+        found = self._landings.unproven(pods, [pod for pod in pods if pod in self._asked])
+        self._known[frozenset(pods)] = not found
+        return found
+
+    def _is_proven(self, part: Sequence[_Unit]) -> bool:
+        pods = self._in_order(part)
+        of_part = frozenset(pods)
+        if of_part not in self._known:
+            self._known[of_part] = self._landings.is_proven(pods, [pod for pod in pods if pod in self._asked])
+        return self._known[of_part]
 
     def _in_order(self, part: Sequence[_Unit]) -> list[Pod]:
         """The pods of `part` and those that leave anyway, as they were granted."""

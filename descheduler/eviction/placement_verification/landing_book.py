@@ -23,6 +23,8 @@ from descheduler.model.pod import Pod
 from descheduler.placement.landings.landing import JointVerdict, Landing, LandingVerdict
 
 if TYPE_CHECKING:  # numpy takes longer to import than validating a policy may
+    from descheduler.placement.landings.openings import Openings
+    from descheduler.placement.landings.takers import Takers
     from descheduler.placement.prover import LandingProver
 
 
@@ -112,22 +114,31 @@ class LandingBook:
         """
         return [each.pod for each in self._leaving if each.is_verified and _lands(self._landings.get(each.pod.uid))]
 
-    def unproven(
-        self, pods: Sequence[Pod], asked: Sequence[Pod], after: int = 0, *, may_stay: bool = False
-    ) -> frozenset[Pod]:
+    def unproven(self, pods: Sequence[Pod], asked: Sequence[Pod]) -> frozenset[Pod]:
         """The pods of `asked`, a part of `pods`, whose replacements are not proven to land in every order.
 
-        All of `pods` are evicted at once, after the first `after` booked moves have settled. With `may_stay` the proof
-        holds for any part of `pods`, since evictions can be refused when they are called.
+        All of `pods` are evicted at once.
         """
-        found = set[Pod]()
+        return frozenset(pod for found in self._unproven(pods, asked, 0) for pod in found)
+
+    def is_proven(self, pods: Sequence[Pod], asked: Sequence[Pod], after: int = 0, *, may_stay: bool = False) -> bool:
+        """Whether there are none of these where `pods` are evicted after the first `after` booked moves have settled.
+
+        With `may_stay` the proof holds for any part of `pods`, since evictions can be refused when they are called.
+        """
+        return not any(self._unproven(pods, asked, after, may_stay=may_stay, one_is_enough=True))
+
+    def _unproven(
+        self, pods: Sequence[Pod], asked: Sequence[Pod], after: int, **options: bool
+    ) -> Iterator[tuple[Pod, ...]]:
+        """What each scheduler has no proof for."""
         granted = {each.pod: each.settings for each in self._leaving}
         for known, prover in self._provers:
             own = [pod for pod in asked if _are_alike(granted[pod], known)]
             if own:
                 with prover.as_of(after):
-                    found.update(prover.unproven(pods, own, may_stay=may_stay))
-        return frozenset(found)
+                    found = prover.unproven(pods, own, **options)
+                yield found
 
     def with_room(self, bundles: Sequence[Sequence[Pod]], profile_indices: Sequence[int], number: int) -> list[bool]:
         """Of each of `bundles` whether its replacements land, elsewhere, on top of the first `number` booked moves."""
@@ -156,22 +167,21 @@ class LandingBook:
                 stack.enter_context(prover.as_of(0))
             yield
 
-    def takers_of(self, nodes: Sequence[str], pods: Iterable[Pod]) -> dict[str, list[Pod]]:
-        """By each of `nodes`, those of `pods`, which are booked, whose replacements may go there before others do."""
+    def takers_of(self, nodes: Sequence[str], pods: Iterable[Pod], most: int) -> dict[str, Takers]:
+        """By each of `nodes`, those of `pods`, which are booked, whose replacements may go there before others do; the
+        first `most` of them are named."""
+        from descheduler.placement.landings.takers import TakerSearch
+
         settings = {each.pod: each.settings for each in self._leaving}
-        found: dict[str, list[Pod]] = {node: [] for node in nodes}
+        search = TakerSearch(nodes, most)
+        openings: dict[LandingProver, Openings] = {}
         with self.without_moves():
             for pod in pods:
-                openings = self._prover(settings[pod]).openings()
-                found_open = openings.open_to(pod)
-                if found_open is None:
-                    continue
-                has_room = (openings.taken + openings.need(pod.spec)[:, None] <= openings.capacity).all(axis=0)
-                places = found_open.now & has_room
-                for node in nodes:
-                    if places[openings.place_of(node)]:
-                        found[node].append(pod)
-        return found
+                prover = self._prover(settings[pod])
+                if prover not in openings:
+                    openings[prover] = prover.openings()
+                search.ask(pod, openings[prover])
+        return search.found()
 
     def landing_of(self, pod: Pod) -> Landing | None:
         """Where the replacement of an evicted pod lands, as it was when the eviction was booked; None if unknown."""

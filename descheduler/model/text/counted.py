@@ -16,9 +16,13 @@ def counted(number: int, noun: str, plural: str = "") -> str:
     return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
 
 
-def first_names(names: Sequence[str], most: int) -> str:
-    """The first `most` of them, and how many more there are: `a, b and 1,523 more`."""
-    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+def first_names(names: Sequence[str], most: int, number: int | None = None) -> str:
+    """The first `most` of them, and how many more there are: `a, b and 1,523 more`.
+
+    `number` is how many there are in all, where `names` has only the first ones.
+    """
+    num_more = (len(names) if number is None else number) - most
+    more = f" and {num_more:,} more" if num_more > 0 else ""
     return ", ".join(names[:most]) + more
 
 

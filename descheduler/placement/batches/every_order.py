@@ -16,6 +16,7 @@ know no nodes: what they admit last, once all others are there, they admit at an
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +34,8 @@ from descheduler.placement.shadow.shadow_cluster import ShadowCluster
 from descheduler.placement.shadow.tally.pod_tally import PodQuery
 
 _ANY_NODE = 0
+Amounts = tuple[tuple[int, int], ...]
+"""What a pod requests, by resource row."""
 
 
 class Crowd:
@@ -63,10 +66,11 @@ class Crowd:
             self.may[node] = True
 
 
-def uncertain_crowds(crowds: Sequence[Crowd], cluster: ShadowCluster) -> list[Crowd]:
+def uncertain_crowds(crowds: Sequence[Crowd], cluster: ShadowCluster, *, one_is_enough: bool = False) -> list[Crowd]:
     """Those that have to land, and for which there is no proof. `cluster` is without all of them and all victims.
 
-    What may happen on each node is summed up once for all of them, and which pods bear on which is looked up.
+    What may happen on each node is summed up once for all of them, and which pods bear on which is looked up. Where
+    `one_is_enough`, those with the fewest nodes are looked at first, and no more once there is no proof for one.
     """
     if all(crowd.single is None for crowd in crowds):
         return []
@@ -74,8 +78,11 @@ def uncertain_crowds(crowds: Sequence[Crowd], cluster: ShadowCluster) -> list[Cr
     if len(hosts.values) != int((hosts.ids >= 0).sum()):
         return [crowd for crowd in crowds if crowd.single is not None]  # plugins take these names to be unique
     arrays = _Arrays(crowds, cluster)
-    asked = ((crowd, crowd.single, place) for place, crowd in enumerate(crowds) if crowd.single is not None)
-    return [crowd for crowd, single, place in asked if not _Proof(crowd, single, place, arrays).holds()]
+    asked = [(crowd, crowd.single, place) for place, crowd in enumerate(crowds) if crowd.single is not None]
+    if one_is_enough:
+        asked.sort(key=lambda each: np.count_nonzero(each[1].feasible))
+    found = (crowd for crowd, single, place in asked if not _Proof(crowd, single, place, arrays).holds())
+    return list(islice(found, 1) if one_is_enough else found)
 
 
 class _Arrays:
@@ -85,14 +92,17 @@ class _Arrays:
         self.crowds, self.cluster = crowds, cluster
         self.numbers = np.array([crowd.number for crowd in crowds], dtype=np.int64)
         """int64[C]: how many pods there are of each."""
-        self.may: NDArray[np.bool_] = np.array([crowd.may for crowd in crowds], dtype=bool)
-        """bool[C, N]: where they may go."""
-        self._bits = np.packbits(self.may, axis=1)
+        self._masks, self._which = _distinct([crowd.may for crowd in crowds])
+        """Where they may go, which is the same for many of them: bool[M, N], and intp[C], the row of each."""
+        self._bits = np.packbits(self._masks, axis=1)
         self._gathered = GatheredPods([crowd.pod for crowd in crowds])
         self._wide: dict[SchedulerModel, NDArray[np.bool_]] = {}
         self._amounts: dict[int, NDArray[np.int64]] = {}
         self._coming: dict[int, NDArray[np.float64]] = {}
-        self._largest_first: dict[int, NDArray[np.intp]] = {}
+        self._sizes: dict[int, tuple[NDArray[np.int64], NDArray[np.intp]]] = {}
+        self.stays_open: dict[tuple[bytes, Amounts], bool] = {}
+        """By nodes and what a pod requests: what is found for each crowd that no other closes by anything else, and
+        that may go to all of these nodes."""
         self._closing: dict[SchedulerModel, Meetings] = {}
         self._interacting: dict[SchedulerModel, Mapping[str, Meetings]] = {}
         self._refused_last: set[int] | None = None
@@ -105,7 +115,11 @@ class _Arrays:
 
     def reach(self, nodes: BoolMask) -> NDArray[np.bool_]:
         """bool[C]: whether they may come to any of `nodes`."""
-        return np.asarray((self._bits & np.packbits(nodes)).any(axis=1))
+        return np.asarray((self._bits & np.packbits(nodes)).any(axis=1)[self._which])
+
+    def may(self, places: Places) -> NDArray[np.bool_]:
+        """bool[N]: where any of these crowds may go."""
+        return np.asarray(self._masks[np.unique(self._which[places])].any(axis=0))
 
     def amounts(self, row: int) -> NDArray[np.int64]:
         """int64[C]: what one pod of each requests of a resource."""
@@ -113,13 +127,12 @@ class _Arrays:
             self._amounts[row] = np.array([crowd.amounts.get(row, 0) for crowd in self.crowds], dtype=np.int64)
         return self._amounts[row]
 
-    def largest_first(self, row: int) -> NDArray[np.intp]:
-        """The places of those that request something of a resource, those that request most first."""
-        if row not in self._largest_first:
-            amounts = self.amounts(row)
-            in_order = np.argsort(-amounts, kind="stable")
-            self._largest_first[row] = in_order[amounts[in_order] > 0]
-        return self._largest_first[row]
+    def sizes(self, row: int) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
+        """int64[S], what pods request of a resource, the most first, and intp[C], the place of each crowd in that."""
+        if row not in self._sizes:
+            of_size, places = np.unique(-np.maximum(0, self.amounts(row)), return_inverse=True)
+            self._sizes[row] = -of_size, places
+        return self._sizes[row]
 
     def coming(self, row: int, place: int) -> NDArray[np.float64]:
         """float64[N]: what all that may come to each node request there, beside one of the crowd at `place`.
@@ -127,9 +140,10 @@ class _Arrays:
         Sums are exact up to 2^53, which is more than a cluster has of anything.
         """
         if row not in self._coming:
-            self._coming[row] = (self.amounts(row) * self.numbers).astype(np.float64) @ self.may.astype(np.float64)
+            of_mask = np.bincount(self._which, weights=self.amounts(row) * self.numbers, minlength=len(self._masks))
+            self._coming[row] = of_mask @ self._masks.astype(np.float64)
         own = float(self.amounts(row)[place])
-        return self._coming[row] - own * self.may[place] if own else self._coming[row]
+        return self._coming[row] - own * self._masks[self._which[place]] if own else self._coming[row]
 
     def closing(self, place: int) -> Places:
         """The places of the crowds that may close their own node to the crowd at `place`, beside what they request."""
@@ -184,6 +198,19 @@ class _Arrays:
                         yield place
 
 
+def _distinct(masks: Sequence[BoolMask]) -> tuple[NDArray[np.bool_], NDArray[np.intp]]:
+    """bool[M, N], the different ones of `masks`, and intp[C], the row of each."""
+    rows: dict[bytes, int] = {}
+    different: list[BoolMask] = []
+    places = []
+    for mask in masks:
+        place = rows.setdefault(mask.tobytes(), len(different))
+        if place == len(different):
+            different.append(mask)
+        places.append(place)
+    return np.array(different, dtype=bool), np.array(places, dtype=np.intp)
+
+
 class _Proof:
     """For one pod of the crowd at `place`, beside all others of `arrays`."""
 
@@ -206,22 +233,29 @@ class _Proof:
 
     def _stays_open(self, nodes: BoolMask) -> bool:
         """Whether the others cannot close all of `nodes`: each of them closes one at most."""
+        if self._single.credit or len(self._arrays.closing(self._place)) or (nodes & ~self._crowd.may).any():
+            return self._is_left_open(nodes)
+        # Beside it there is the same for each pod that requests the same.
+        known, key = self._arrays.stays_open, (nodes.tobytes(), tuple(self._crowd.amounts.items()))
+        if key not in known:
+            known[key] = self._is_left_open(nodes)
+        return known[key]
+
+    def _is_left_open(self, nodes: BoolMask) -> bool:
         num_nodes = int(nodes.sum())
         if int(self._beside.sum()) < num_nodes:
             return True
         if not self._closable(nodes).all():
             return True
         others = np.where(self._arrays.reach(nodes), self._beside, 0)
-        num_closing, num_others = int(others[self._arrays.closing(self._place)].sum()), int(others.sum())
-        return num_others < num_nodes or (
-            num_closing < num_nodes and num_closing + self._num_filled(nodes, others) < num_nodes
-        )
+        num_left = num_nodes - int(others[self._arrays.closing(self._place)].sum())
+        return int(others.sum()) < num_nodes or (num_left > 0 and self._fill_fewer(num_left, nodes, others))
 
     def _closable(self, nodes: BoolMask) -> NDArray[np.bool_]:
         """bool[n]: which of `nodes` have no room for the pod beside all that may come there."""
         closing = self._arrays.closing(self._place)
         beside = closing[self._beside[closing] > 0]
-        is_closable = np.asarray(self._arrays.may[beside][:, nodes].any(axis=0))
+        is_closable = self._arrays.may(beside)[nodes]
         for row in self._crowd.amounts:
             is_closable |= self._arrays.coming(row, self._place)[nodes] > self._beside_pod(row, nodes)
         return is_closable
@@ -232,21 +266,24 @@ class _Proof:
         left: NDArray[np.int64] = room[nodes] - self._crowd.amounts[row]
         return left
 
-    def _num_filled(self, nodes: BoolMask, others: NDArray[np.int64]) -> int:
-        """How many of `nodes` so many others can fill at most, so that what the pod requests has no room there."""
+    def _fill_fewer(self, most: int, nodes: BoolMask, others: NDArray[np.int64]) -> bool:
+        """Whether so many others can fill fewer than `most` of `nodes`, so that what the pod requests has no room."""
         num_others = int(others.sum())
-        by_resource, num_pods = 0, np.full(int(nodes.sum()), num_others + 1)
+        num_pods = np.full(int(nodes.sum()), num_others + 1)
+        by_resource = []
         for row in self._crowd.amounts:
-            in_order = self._arrays.largest_first(row)
-            taken = np.repeat(self._arrays.amounts(row)[in_order], others[in_order]).astype(np.float64)
-            if len(taken):
+            sizes, places = self._arrays.sizes(row)
+            numbers = np.bincount(places, weights=others, minlength=len(sizes))
+            in_all = np.cumsum(sizes * numbers)
+            if in_all[-1]:
                 beside = self._beside_pod(row, nodes).astype(np.float64)
-                in_all = np.cumsum(taken)
-                by_resource += _num_affordable(beside + 1, float(in_all[-1]))
+                by_resource.append((beside + 1, float(in_all[-1])))
                 is_filled = beside < in_all[-1]
-                needed = np.searchsorted(in_all, beside[is_filled], side="right") + 1
+                needed = _num_needed(beside[is_filled], sizes, numbers, in_all)
                 num_pods[is_filled] = np.minimum(num_pods[is_filled], needed)
-        return min(by_resource, _num_affordable(num_pods, num_others))
+        if np.partition(num_pods, most - 1)[:most].sum() > num_others:
+            return True
+        return sum(_num_affordable(costs, budget) for costs, budget in by_resource) < most
 
     def _holds_spread(self, nodes: BoolMask) -> bool:
         """Whether one of `nodes` is left, which all plugins but PodTopologySpread let the pod have."""
@@ -284,7 +321,20 @@ class _Proof:
         return int(np.where(self._arrays.reach(nodes), self._beside, 0)[counting].sum())
 
 
-def _num_affordable(costs: NDArray[np.float64] | NDArray[np.int64], budget: float) -> int:
+def _num_needed(
+    beside: NDArray[np.float64], sizes: NDArray[np.int64], numbers: NDArray[np.float64], in_all: NDArray[np.float64]
+) -> NDArray[np.int64]:
+    """How many pods it takes, the largest first, to request more than `beside`, which is less than all of them do.
+
+    There are `numbers` of each of the `sizes`, and `in_all` sums up what they request.
+    """
+    last = np.searchsorted(in_all, beside, side="right")
+    before = np.cumsum(numbers) - numbers
+    of_last = np.maximum(0, beside - (in_all - sizes * numbers)[last]) // sizes[last]
+    return (before[last] + of_last).astype(np.int64) + 1
+
+
+def _num_affordable(costs: NDArray[np.float64], budget: float) -> int:
     """How many of `costs` the budget pays for at most."""
     return int(np.count_nonzero(np.cumsum(np.sort(costs)) <= budget))
 

@@ -69,21 +69,23 @@ class JointProof:
         with self._cluster.what_if():
             return self._verdict(self._candidates_of(victims))
 
-    def unproven(self, victims: Sequence[Pod], asked: Sequence[Pod], *, may_stay: bool = False) -> tuple[Pod, ...]:
+    def unproven(
+        self, victims: Sequence[Pod], asked: Sequence[Pod], *, may_stay: bool = False, one_is_enough: bool = False
+    ) -> tuple[Pod, ...]:
         """The pods of `asked`, a part of `victims`, whose replacements may be left without a node in some order.
 
         Of most of them that is not proven, of few of them such an order is known. With `may_stay` any
-        of the victims may stay after all. What is likely at best, or lands nowhere, is not among them. The cluster is
-        left as it is.
+        of the victims may stay after all. What is likely at best, or lands nowhere, is not among them. Where
+        `one_is_enough` not all of them are looked for. The cluster is left as it is.
         """
         with self._cluster.what_if():
             candidates = self._candidates_of(victims)
             replacements = self._evicted(candidates)
             of_interest = frozenset(asked)
-            found = self._batch(replacements).unproven(of_interest, may_stay=may_stay)
-            if any(unplaced.alternative for unplaced in replacements):
+            found = self._batch(replacements).unproven(of_interest, may_stay=may_stay, one_is_enough=one_is_enough)
+            if any(unplaced.alternative for unplaced in replacements) and not (found and one_is_enough):
                 others = [unplaced.alternative or unplaced for unplaced in replacements]
-                found += self._batch(others).unproven(of_interest, may_stay=may_stay)
+                found += self._batch(others).unproven(of_interest, may_stay=may_stay, one_is_enough=one_is_enough)
         return tuple(dict.fromkeys(unplaced.victim for unplaced in found))
 
     def _evicted(self, candidates: Sequence[LandingCandidate]) -> list[UnplacedReplacement]:
@@ -94,14 +96,7 @@ class JointProof:
         return [candidate.unplaced for candidate in candidates if candidate.unplaced is not None]
 
     def _candidates_of(self, victims: Sequence[Pod]) -> list[LandingCandidate]:
-        gone = {uid: list(pods) for uid, pods in self._gone.items()}
-        candidates = []
-        for victim in victims:
-            candidate = self._candidates.candidate(victim, gone, victims if self._are_mates else ())
-            candidates.append(candidate)
-            if candidate.is_moved and victim.controller is not None:
-                gone.setdefault(victim.controller.uid, []).append(victim)
-        return _in_units(candidates)
+        return _in_units(self._candidates.in_turn(victims, self._gone, are_mates=self._are_mates))
 
     def _verdict(self, candidates: Sequence[LandingCandidate]) -> JointVerdict:
         cold = self._cold(candidates)

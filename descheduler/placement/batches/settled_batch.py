@@ -111,13 +111,16 @@ class SettledBatch:
             landings, proof = self._of_decided()
         return Finding({**landings, **refused}, proof, self._num_orders, self._is_proven and not refused and not proof)
 
-    def unproven(self, asked: Container[Pod], *, may_stay: bool = False) -> tuple[UnplacedReplacement, ...]:
+    def unproven(
+        self, asked: Container[Pod], *, may_stay: bool = False, one_is_enough: bool = False
+    ) -> tuple[UnplacedReplacement, ...]:
         """The replacements of `asked`, all victims, that are not proven to land in every order.
 
+        Where `one_is_enough` not all of them are looked for.
         With `may_stay` also if any of the others stay after all, because their evictions are refused when called.
         Of a small batch those that find no node in the first such order that is found.
         """
-        uncertain = self._uncertain(self._undecided, may_stay=may_stay)
+        uncertain = self._uncertain(self._undecided, asked, may_stay=may_stay, one_is_enough=one_is_enough)
         found = tuple(unplaced for unplaced in uncertain if unplaced.victim in asked)
         if not found or self._undecided or any(unplaced.victim not in asked for unplaced in self._replacements):
             return found
@@ -125,9 +128,17 @@ class SettledBatch:
         return found if stuck is None else stuck
 
     def _uncertain(
-        self, others: Sequence[UnplacedReplacement] = (), *, may_stay: bool = False
+        self,
+        others: Sequence[UnplacedReplacement] = (),
+        asked: Container[Pod] | None = None,
+        *,
+        may_stay: bool = False,
+        one_is_enough: bool = False,
     ) -> tuple[UnplacedReplacement, ...]:
-        """The replacements for which there is no proof beside all of them and `others`, which may go anywhere."""
+        """The replacements for which there is no proof beside all of them and `others`, which may go anywhere.
+
+        It is looked for only of those that are like one of `asked`, if that is given.
+        """
         both = (*others, *self._replacements)
         first = {unplaced.placement_class: unplaced for unplaced in both}
         with self._cluster.what_if():
@@ -136,7 +147,8 @@ class SettledBatch:
             singles = single_landings(both) if self._tied_beside else self._singles
             crowds = {each: Crowd(each, 0, unplaced.scheduler, singles[each].open) for each, unplaced in first.items()}
             for unplaced in self._replacements:
-                crowds[unplaced.placement_class].single = singles[unplaced.placement_class]
+                if asked is None or unplaced.victim in asked:
+                    crowds[unplaced.placement_class].single = singles[unplaced.placement_class]
                 crowds[unplaced.placement_class].may = singles[unplaced.placement_class].may
             for unplaced in both:
                 crowds[unplaced.placement_class].number += 1
@@ -145,7 +157,8 @@ class SettledBatch:
                         self._cluster.table.index.get(unplaced.victim.node_name)
                     )
             beside = [*self._competing(), *self._doubtful, *map(self._tied_crowd, self._tied_beside)]
-            uncertain = set(uncertain_crowds([*crowds.values(), *beside], self._cluster))
+            all_crowds = [*crowds.values(), *beside]
+            uncertain = set(uncertain_crowds(all_crowds, self._cluster, one_is_enough=one_is_enough))
         return tuple(each for each in self._replacements if crowds[each.placement_class] in uncertain)
 
     def _competing(self) -> list[Crowd]:

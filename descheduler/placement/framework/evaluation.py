@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Any, Protocol
 
 import msgspec
@@ -217,10 +217,23 @@ class PodEvaluation:
 
     def open_for_good(self) -> BoolMask:
         """The nodes that no plugin closes to the pod whatever is moved: all others never take it."""
-        is_open = self.asked() & (not self.refusals)
+        if self.refusals:
+            return np.zeros(len(self.feasible), dtype=bool)
+        is_open = self.asked()
         for name, bits in self.bits.items():
-            is_open &= (bits & self._scheduler.lasting_bits(name)) == 0
+            if lasting := self._scheduler.lasting_bits(name):
+                is_open &= (bits & lasting) == 0
         return is_open
+
+    def closed_by_others(self, plugins: Container[str]) -> BoolMask:
+        """The nodes that some plugin refuses which is not among `plugins`, for the caller alone to keep."""
+        closed = np.full(len(self.feasible), any(each.plugin not in plugins for each in self.refusals))
+        if self.narrowing.nodes is not None and self.narrowing.plugins[0] not in plugins:
+            closed |= ~self.narrowing.nodes
+        for name, bits in self.bits.items():
+            if name not in plugins:
+                closed |= bits != 0
+        return closed
 
     @property
     def is_sampled(self) -> bool:

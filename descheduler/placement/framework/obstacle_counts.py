@@ -69,11 +69,7 @@ class ObstacleCounts:
 
     def of_others(self, plugins: frozenset[str]) -> BoolMask:
         """The nodes that some plugin refuses which is not among `plugins`."""
-        refused = np.zeros(len(self._evaluation.feasible), dtype=bool)
-        for obstacle, where in self._found:
-            if obstacle.plugin not in plugins:
-                refused |= where
-        return refused
+        return self._evaluation.closed_by_others(plugins)
 
 
 def _found(evaluation: PodEvaluation) -> Iterator[tuple[Obstacle, BoolMask]]:

@@ -46,7 +46,6 @@ from descheduler.placement.framework.foreign.rows import guarded_row
 from descheduler.placement.framework.interactions import Interactions, JoinedInteractions
 from descheduler.placement.framework.matched_reservations import NomineePlugin, call_nominee_plugins
 from descheduler.placement.framework.obstacle import Code, Obstacle
-from descheduler.placement.framework.obstacle_counts import ObstacleCounts
 from descheduler.placement.framework.scheduler_model import DoubtOf, SchedulerModel
 from descheduler.placement.framework.scheduling_plugin import Compares, Preference, SchedulingPlugin, check_annotations
 from descheduler.placement.framework.scoring import Scoring
@@ -295,7 +294,7 @@ class Scheduler(JoinedInteractions, SchedulerModel):
         """What makes binding fail on every node that passes; None where it succeeds on one."""
         for plugin in self._unbinders:
             fault: Obstacle | None = None
-            for node in evaluation.nodes.tolist():
+            for node in map(int, evaluation.nodes):  # mostly the first one is enough
                 fault = plugin.why_unbound(evaluation.cycle, node)
                 if fault is None:
                     break
@@ -324,7 +323,7 @@ class Scheduler(JoinedInteractions, SchedulerModel):
         helpers = self.helpers(evaluation.cycle.pod.pod)
         if not helpers:
             return evaluation.feasible
-        return evaluation.open_for_good() & ~ObstacleCounts(evaluation).of_others(helpers)
+        return evaluation.open_for_good() & ~evaluation.closed_by_others(helpers)
 
     def open_but_for(self, evaluation: PodEvaluation, compared: Container[Compares]) -> BoolMask | None:
         """The nodes that are open beside what plugins say that compare any of `compared`."""

@@ -78,6 +78,8 @@ class CandidateMaker:
         self._schedulers = schedulers
         self._forms = forms
         self._alike: dict[PlacementClass, _Alike] = {}
+        self._in_turn: dict[int, _InTurn] = {}
+        """By the identity of the victim, which is kept with the value."""
         self._within = _nodes_of(snapshot.shard, cluster)
 
     def ends_owner(self, victim: Pod) -> bool:
@@ -109,6 +111,29 @@ class CandidateMaker:
         other = None if alternative is None else self._unplaced(victim, replacement, alternative)
         unplaced = self._unplaced(victim, replacement, replacement.pod, other)
         return LandingCandidate(victim, leaves=True, is_moved=True, unplaced=unplaced)
+
+    def in_turn(
+        self, victims: Sequence[Pod], gone: Mapping[str, Sequence[Pod]], *, are_mates: bool = False
+    ) -> list[LandingCandidate]:
+        """The candidates for `victims`, which leave one after the other; with `are_mates` as one bundle, all or none.
+
+        That of a victim is remembered: it is the same wherever the same pods of its owner have left before.
+        """
+        left = {uid: list(pods) for uid, pods in gone.items()}
+        found = []
+        for victim in victims:
+            before = [] if victim.controller is None else left.setdefault(victim.controller.uid, [])
+            known = None if are_mates else self._in_turn.get(id(victim))
+            if known is not None and known.holds_after(before):
+                candidate = known.candidate
+            else:
+                candidate = self.candidate(victim, left, victims if are_mates else ())
+                if not are_mates:
+                    self._in_turn[id(victim)] = _InTurn(candidate, before, len(before))
+            found.append(candidate)
+            if candidate.is_moved:
+                before.append(victim)
+        return found
 
     def _other_placer(self, pod: Pod) -> str:
         return _other_placer(pod, is_foreign=self._schedulers.is_foreign(pod))
@@ -160,6 +185,21 @@ class CandidateMaker:
             (form,) if alike.scheduler.unit_of(form) else (),
             within=self._within,
         )
+
+
+class _InTurn(NamedTuple):
+    """A candidate, and the pods of its owner that had left before: the first `number` of `before`, which only grows."""
+
+    candidate: LandingCandidate
+    before: list[Pod]
+    number: int
+
+    def holds_after(self, before: list[Pod]) -> bool:
+        """Whether it is the same after these pods of its owner; which pods share a unit hangs on the cluster."""
+        unplaced = self.candidate.unplaced
+        if unplaced is not None and (unplaced.unit or unplaced.unit_id):
+            return False
+        return self.number == len(before) and self.before[: self.number] == before
 
 
 def _nodes_of(shard: Shard, cluster: ShadowCluster) -> BoolMask | None:

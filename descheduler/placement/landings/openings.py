@@ -185,14 +185,20 @@ class Openings:
         return self._parts(self._cluster)
 
     def open_to(
-        self, victim: Pod, counted: Set[Compares] = frozenset(), without: tuple[Pod, ...] = ()
+        self,
+        victim: Pod,
+        counted: Set[Compares] = frozenset(),
+        without: tuple[Pod, ...] = (),
+        *,
+        is_for_itself: bool = False,
     ) -> OpenNodes | None:
         """The nodes that would take the replacement of `victim` if they had the room; do not change them.
 
         Of everything else they must have enough left now, unless it is `counted` by whoever asks, or once the pods in
         `without` have left, which are the same tuple for all that share them.
         None for a pod that comes back to its node or nowhere, whatever others do, or of which its scheduler's answer is
-        not certain.
+        not certain. The first pod stands for all that are alike, also where its scheduler refuses it before nodes are
+        looked at, so that it is asked about once it has left; not so where `is_for_itself`.
         """
         unplaced = self._candidates.candidate(victim, {}).unplaced
         if unplaced is None or unplaced.doubt or unplaced.own_node:
@@ -205,8 +211,10 @@ class Openings:
                 with self._cluster.what_if():
                     for pod in without or (victim,):
                         self._cluster.remove(pod)
-                    evaluation = unplaced.evaluate()
-                    self._open[known] = _open_nodes(unplaced.scheduler, evaluation, room)
+                    found = _open_nodes(unplaced.scheduler, unplaced.evaluate(), room)
+                if is_for_itself:
+                    return found
+                self._open[known] = found
             else:
                 self._open[known] = _open_nodes(unplaced.scheduler, evaluation, room)
         return self._open[known]

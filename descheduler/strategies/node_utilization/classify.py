@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 import msgspec
 
@@ -47,12 +48,20 @@ def measure(nodes: Sequence[Node], view: ClusterView, source: UsageSource) -> li
     return loads
 
 
+class _SettledNode(NamedTuple):
+    """What one node uses with these `pods`, and its `loads` with one more, by the usage of that."""
+
+    pods: Sequence[Pod]
+    usage: Mapping[str, int]
+    loads: dict[tuple[tuple[str, int], ...], NodeLoad]
+
+
 class SettledLoads:
     """The loads of nodes after moves. What a node uses is found once for as long as its pods are the same."""
 
     def __init__(self, source: UsageSource) -> None:
         self._source = source
-        self._known: dict[str, tuple[Sequence[Pod], dict[str, int]]] = {}
+        self._known: dict[str, _SettledNode] = {}
 
     def with_arrival(self, arrival: Pod, left: Pod, after: ClusterView) -> NodeLoad:
         """The load of the node of `arrival`, which comes for the pod that has `left` and is not in `after` yet.
@@ -62,11 +71,16 @@ class SettledLoads:
         """
         node, pods = after.nodes[arrival.node_name], after.pods_on(arrival.node_name)
         known = self._known.get(node.name)
-        if known is None or known[0] is not pods:
-            known = self._known[node.name] = pods, self._usage(node, after)
-        usage = dict(known[1])
-        _add(usage, self._source.of_pod(arrival) or self._source.of_pod(left), 1)
-        return NodeLoad(node, pods, usage, usage_percent(usage, capacity_of(node)))
+        if known is None or known.pods is not pods:
+            known = self._known[node.name] = _SettledNode(pods, self._usage(node, after), {})
+        own = self._source.of_pod(arrival) or self._source.of_pod(left)
+        amounts = () if own is None else tuple(own.items())
+        load = known.loads.get(amounts)
+        if load is None:
+            usage = dict(known.usage)
+            _add(usage, own, 1)
+            load = known.loads[amounts] = NodeLoad(node, pods, usage, usage_percent(usage, capacity_of(node)))
+        return load
 
     def _usage(self, node: Node, after: ClusterView) -> dict[str, int]:
         before = [pod for pod in after.snapshot.pods_by_node.get(node.name, ()) if not pod.is_terminal]

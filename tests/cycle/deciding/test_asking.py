@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from typing import Any
+from weakref import ReferenceType, ref
 
 import pytest
 from msgspec.structs import replace
 
+from descheduler.cycle.deciding import asking
 from descheduler.cycle.deciding.decide import decide
 from descheduler.cycle.deciding.round import Round, RunSetting
 from descheduler.cycle.plugins import REGISTRY
@@ -15,6 +17,7 @@ from descheduler.model.verdict import Reason
 from descheduler.plan.decisions import Decisions
 from descheduler.plan.moves import Move
 from descheduler.policy.load import load_policy
+from descheduler.policy.plugin import Registry
 from tests.builders import NOW, make_node, make_pod, make_snapshot
 from tests.cycle.deciding.test_decide import Observer
 from tests.eviction.placement_verification.test_in_any_order import by_jobs
@@ -23,14 +26,22 @@ from tests.eviction.placement_verification.test_placement_verification import po
 CLOSED = make_node("source", cpu="32", taints=["closed=yes:NoSchedule"])
 
 
-def run(sizes: dict[str, int], rooms: tuple[int, ...], *, jobs: bool, this_round: Round | None = None) -> Decisions:
+def run(
+    sizes: dict[str, int],
+    rooms: tuple[int, ...],
+    *,
+    jobs: bool,
+    this_round: Round | None = None,
+    registry: Registry = REGISTRY,
+) -> Decisions:
     """A run that clears a node of pods of these sizes, for nodes of those."""
     pods = [make_pod(name, node="source", cpu=str(cpu), labels={"app": name}) for name, cpu in sizes.items()]
     nodes = [CLOSED, *(make_node(f"node-{index}", cpu=str(cpu)) for index, cpu in enumerate(rooms))]
     web = Workload("ReplicaSet", "default", "web", "replicaset-web", len(pods))
     snapshot = make_snapshot(nodes, pods, workloads={web.uid: web})
-    policy = load_policy(by_jobs() if jobs else policy_of(), REGISTRY)
-    return decide(policy, snapshot, now=NOW, this_round=this_round or Round())
+    policy = load_policy(by_jobs() if jobs else policy_of(), registry)
+    setting = RunSetting(registry=registry)
+    return decide(policy, snapshot, now=NOW, setting=setting, this_round=this_round or Round())
 
 
 @pytest.mark.parametrize(
@@ -145,6 +156,39 @@ def test_plugin_that_asks_for_other_pods_each_time_is_asked_three_times_and_keep
     assert [move.pod.name for move in decisions.moves] == ["a"]
     assert {each.verdict.reason for each in decisions.refusals} == {Reason.ORDER_DEPENDENT}
     assert shares == [1.0, 0.25, 0.125]
+
+
+def test_what_was_made_the_time_before_is_gone_when_plugins_are_asked_again() -> None:
+    make, made, alive = REGISTRY["PodLifeTime"].factory, list[ReferenceType[object]](), list[bool]()
+
+    def noted(args: Any, handle: Any) -> object:
+        alive.extend(each() is not None for each in made)
+        made.append(ref(handle.view))
+        return make(args, handle)
+
+    registry = {**REGISTRY, "PodLifeTime": replace(REGISTRY["PodLifeTime"], factory=noted)}
+
+    run({"a": 3, "b": 1}, (1, 3), jobs=False, registry=registry)
+
+    assert alive == [False]
+
+
+def test_plugins_are_asked_six_times_at_most_and_nothing_is_granted_the_last_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    make, built = REGISTRY["PodLifeTime"].factory, list[object]()
+
+    def noted(args: Any, handle: Any) -> object:
+        built.append(handle)
+        return make(args, handle)
+
+    registry = {**REGISTRY, "PodLifeTime": replace(REGISTRY["PodLifeTime"], factory=noted)}
+    monkeypatch.setattr(asking, "largest_part", lambda landings, moves, evicted: frozenset({moves[0].pod}))
+
+    decisions = run(dict.fromkeys("abcdefgh", 1), (1,) * 8, jobs=False, registry=registry)
+
+    assert len(built) == 6
+    assert not decisions.moves
 
 
 def test_what_left_in_an_earlier_round_is_evicted_whatever_the_order() -> None:

@@ -203,11 +203,11 @@ def test_pods_that_may_take_a_node_are_those_that_fit_there() -> None:
     for pod in pods[:2]:
         book.book(pod, SETTINGS)
 
-    takers = book.takers_of(("n0", "n1"), pods[:2])
+    takers = book.takers_of(("n0", "n1"), pods[:2], most=1)
 
-    assert {node: [pod.name for pod in found] for node, found in takers.items()} == {
-        "n0": ["two"],
-        "n1": ["one", "two"],
+    assert {node: ([pod.name for pod in first], number) for node, (first, number) in takers.items()} == {
+        "n0": (["two"], 1),
+        "n1": (["one"], 2),
     }
 
 

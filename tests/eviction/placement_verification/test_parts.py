@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from descheduler.eviction.placement_verification.in_any_order import largest_part, later_waves
@@ -61,6 +63,25 @@ def test_those_of_an_earlier_turn_leave_first(turns: dict[str, int], staying: se
     found = largest_part(book, [Move(pod, "p", "q", turn=turns[pod.name]) for pod in pods], ())
 
     assert {pod.name for pod in found} == staying
+
+
+def test_no_part_is_looked_at_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    pods = sized(**{f"large{number}": "3" for number in range(3)}, **{f"small{number}": "1" for number in range(6)})
+    book = book_of(pods, *(["1"] * 6 + ["3"] * 3))
+    for pod in pods:
+        book.book(pod, SETTINGS)
+    is_proven, parts = book.is_proven, list[frozenset[Pod]]()
+
+    def noted(part: Sequence[Pod], asked: Sequence[Pod]) -> bool:
+        parts.append(frozenset(part))
+        return is_proven(part, asked)
+
+    monkeypatch.setattr(book, "is_proven", noted)
+
+    staying = largest_part(book, moves_of(pods, ()), ())
+
+    assert {pod.name for pod in staying} == {"large0", "large1", "large2"}
+    assert len(parts) == len(set(parts)) > 1
 
 
 def test_pods_of_profiles_that_verify_nothing_do_not_stay() -> None:
