@@ -24,6 +24,7 @@ class OrderableSearch:
     search_in_order: the best assignment to which an order of moves leads, beginning with one to which one does; None
                      where the problem is not small.
     value:           how good an assignment is.
+    ordered_by_itself: the objective's own order of moves to an assignment, or to one like it; None for none.
     """
 
     problem: Problem
@@ -31,6 +32,7 @@ class OrderableSearch:
     search: Callable[[Problem, Limits, Ints | None], Ints]
     search_in_order: Callable[[Ints], Ints | None]
     value: Callable[[Ints], Value]
+    ordered_by_itself: Callable[[Problem, Ints], Ordered | None] = lambda problem, assignment: None
 
     def best(self, assignment: Ints, limits: Limits) -> Ordered:
         """The best plan found, beginning with that of the moves to `assignment` that can be made.
@@ -38,12 +40,20 @@ class OrderableSearch:
         Where some are blocked, two more are searched within `limits` each, and a third one of a small problem.
         """
         way = self.on_the_way(self.problem)
-        ordered = order_moves(way, assignment)
+        ordered = self._ordered(way, assignment)
         if not ordered.blocked:
             return ordered
         best = min(ordered, *self._careful(ordered, limits), key=self._value)
         in_order = self.search_in_order(best.assignment)
-        return best if in_order is None else min(best, order_moves(way, in_order), key=self._value)
+        return best if in_order is None else min(best, self._ordered(way, in_order), key=self._value)
+
+    def _ordered(self, way: Problem, assignment: Ints) -> Ordered:
+        """The objective's own order where that is no worse than the assignment or any other order that is found."""
+        own = self.ordered_by_itself(way, assignment)
+        if own is None:
+            return order_moves(way, assignment)
+        is_as_good = self._value(own) <= self.value(assignment)
+        return own if is_as_good else min(own, order_moves(way, assignment), key=self._value)
 
     def _value(self, ordered: Ordered) -> Value:
         return self.value(ordered.assignment)
@@ -56,7 +66,7 @@ class OrderableSearch:
         """
         problem = self.problem
         careful = dataclasses.replace(problem, both_ends=np.ones_like(problem.both_ends))
-        yield order_moves(self.on_the_way(problem), self.search(careful, limits, ordered.assignment))
+        yield self._ordered(self.on_the_way(problem), self.search(careful, limits, ordered.assignment))
         if not problem.both_ends.any():
             after = _problem_after(problem, ordered.assignment)
             yield ordered.then(order_moves(self.on_the_way(after), self.search(after, limits, None)))

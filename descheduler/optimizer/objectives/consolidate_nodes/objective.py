@@ -15,11 +15,13 @@ from descheduler.optimizer.objective import Model, Neighbourhood, PreparedObject
 from descheduler.optimizer.objectives.consolidate_nodes.contended_limits import ContendedLimits
 from descheduler.optimizer.objectives.consolidate_nodes.drains import Drains
 from descheduler.optimizer.objectives.consolidate_nodes.greedy import ORDERS, drain_greedily, replace_greedily
+from descheduler.optimizer.objectives.consolidate_nodes.in_turn import in_turn
 from descheduler.optimizer.objectives.consolidate_nodes.most_allocated import MostAllocated
 from descheduler.optimizer.objectives.consolidate_nodes.most_emptied import most_emptied
 from descheduler.optimizer.objectives.consolidate_nodes.scheduled import Drain, ScheduledDrains
 from descheduler.optimizer.objectives.consolidate_nodes.varied_drains import VariedDrains
 from descheduler.optimizer.objectives.weighted_sample import weighted_sample
+from descheduler.optimizer.order.ordering import Ordered
 from descheduler.optimizer.problem import Problem
 
 _PODS_PER_TARGET = 12
@@ -120,6 +122,12 @@ class ConsolidateNodesGoal(PreparedObjective):
             home = int(self._problem.assignment[pod])
             if not is_emptied[home] and placement.is_open(pod, home):
                 placement.move(pod, home)
+
+    def ordered(self, problem: Problem, assignment: Ints) -> Ordered:
+        """The nodes are emptied in turn; no node is opened for that which has no pods in `assignment`."""
+        is_opened = np.isin(np.arange(problem.num_nodes), assignment)
+        receives = self._drains.is_used & (~self._drains.opens | (self._weight == 0) | is_opened)
+        return in_turn(self._drains, problem, assignment, receives)
 
     def vary(self, placement: Arrangement, rng: np.random.Generator, budget: Budget) -> bool:
         """Other drains than those of the placement, as long as no less is emptied."""
