@@ -14,10 +14,16 @@ from descheduler.optimizer.limits import Budget
 from descheduler.optimizer.objective import Model, Neighbourhood, PreparedObjective, Value
 from descheduler.optimizer.objectives.consolidate_nodes.contended_limits import ContendedLimits
 from descheduler.optimizer.objectives.consolidate_nodes.drains import Drains
-from descheduler.optimizer.objectives.consolidate_nodes.greedy import ORDERS, drain_greedily, replace_greedily
+from descheduler.optimizer.objectives.consolidate_nodes.greedy import (
+    ORDERS,
+    drain_greedily,
+    drain_together,
+    replace_greedily,
+)
 from descheduler.optimizer.objectives.consolidate_nodes.in_turn import in_turn
 from descheduler.optimizer.objectives.consolidate_nodes.most_allocated import MostAllocated
-from descheduler.optimizer.objectives.consolidate_nodes.most_emptied import most_emptied
+from descheduler.optimizer.objectives.consolidate_nodes.most_emptied import MostEmptied, most_emptied
+from descheduler.optimizer.objectives.consolidate_nodes.node_sets import NodeSets
 from descheduler.optimizer.objectives.consolidate_nodes.scheduled import Drain, ScheduledDrains
 from descheduler.optimizer.objectives.consolidate_nodes.varied_drains import VariedDrains
 from descheduler.optimizer.objectives.weighted_sample import weighted_sample
@@ -69,7 +75,7 @@ class ConsolidateNodesGoal(PreparedObjective):
     def __init__(self, problem: Problem, drains: Drains, weight: Ints) -> None:
         self._problem, self._drains, self._weight = problem, drains, weight
         self._used_weight = int(weight[drains.num_pods > 0].sum())
-        self._contended = ContendedLimits(drains)
+        self._contended, self._sets = ContendedLimits(drains), NodeSets(drains, weight)
 
     def value(self, assignment: Ints) -> Value:
         """(weight of the nodes in use, cost of the moves)."""
@@ -83,11 +89,11 @@ class ConsolidateNodesGoal(PreparedObjective):
 
     @cached_property
     def _bound(self) -> Value:
-        emptied, cost = self._most_emptied
-        return self._used_weight - emptied, cost
+        most = self._most_emptied
+        return self._used_weight - most.weight, most.cost
 
     @cached_property
-    def _most_emptied(self) -> tuple[int, int]:
+    def _most_emptied(self) -> MostEmptied:
         return most_emptied(self._drains, self._weight)
 
     def scheduled(
@@ -102,12 +108,17 @@ class ConsolidateNodesGoal(PreparedObjective):
 
         To begin with there are the nodes `first`, and the drains of the `last` search over the same pods and nodes.
         """
-        enough, _ = self._most_emptied
+        enough = self._most_emptied.weight
         return ScheduledDrains(self._drains, self._weight, scheduler, budget, rng).search(first, last, enough)
 
     def first_plan(self, placement: Arrangement, rng: np.random.Generator, budget: Budget) -> None:
-        """The best of the greedy orders."""
+        """The best of the greedy orders, and of the nodes that the bound is about, with others after them."""
         start, best = placement.at.copy(), placement.at.copy()
+        if len(chosen := self._most_emptied.nodes):
+            placement.reset(self._problem.assignment)
+            drain_together(self._drains, placement, chosen, self._weight, budget=budget)
+            drain_greedily(self._drains, placement, ORDERS[0], self._weight, budget=budget)
+            best = min(best, placement.at.copy(), key=self.value)
         for order in ORDERS:
             placement.reset(start)
             drain_greedily(self._drains, placement, order, self._weight, budget=budget)
@@ -131,7 +142,7 @@ class ConsolidateNodesGoal(PreparedObjective):
 
     def vary(self, placement: Arrangement, rng: np.random.Generator, budget: Budget) -> bool:
         """Other drains than those of the placement, as long as no less is emptied."""
-        VariedDrains(self._drains, self._contended, self._weight, placement, rng, budget).search()
+        VariedDrains(self._drains, self._contended, self._sets, self._weight, placement, rng, budget).search()
         return True
 
     def neighbourhood(self, placement: Arrangement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:

@@ -1,0 +1,54 @@
+"""Sets of nodes that limits and volume let be emptied together, by a small integer program: the choice before places.
+
+Where limits on moves decide, such as budgets of many workloads, the choice of nodes is hard and places for their pods are
+easy to find. Drains that are made one after the other find neither such a set nor that it is there. What a set turns out
+to have no places for is left out of later ones more often.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from descheduler.optimizer.arrays import Floats, Ints
+from descheduler.optimizer.limits import Budget
+from descheduler.optimizer.objectives.consolidate_nodes.drains import Drains
+from descheduler.optimizer.objectives.consolidate_nodes.most_emptied import Row, program_of, rows_of
+
+_WORK = 0.2
+"""Of one set, at most."""
+_GAIN, _NOISE, _LOST, _MOST_LOST = 1000, 60, 40, 8
+"""What a node gains per weight, the most that chance adds, and what it loses for each time that it was left, as often
+as that is counted."""
+_KEPT = 0.9
+"""Of how often a node was left, what is remembered with each further set."""
+
+
+class NodeSets:
+    """Sets of those nodes of `drains` that can be emptied; `weight` (int64[N]) is what nodes count."""
+
+    def __init__(self, drains: Drains, weight: Ints) -> None:
+        self._drains, self._weight = drains, weight
+        self._nodes = np.flatnonzero(drains.can_empty)
+        self._times_left: Floats = np.zeros(len(weight))
+
+    @cached_property
+    def _rows(self) -> list[Row]:
+        return rows_of(self._drains, self._nodes)
+
+    def choose(self, rng: np.random.Generator, budget: Budget) -> Ints:
+        """int64[n]: a set of nearly the most weight, each time another one; empty where none is found in time."""
+        nodes = self._nodes
+        lost = (_LOST * np.minimum(self._times_left[nodes], _MOST_LOST)).astype(np.int64)
+        gain = self._weight[nodes] * (_GAIN - lost + rng.integers(_NOISE, size=len(nodes)))
+        program = program_of(self._rows, len(nodes), min(_WORK, budget.work_left))
+        program.most_gained(dict(enumerate(gain.tolist())))
+        budget.spend(program.spent)
+        is_taken = np.array(program.taken or [0] * len(nodes), dtype=bool)
+        return nodes[is_taken]
+
+    def note(self, left: Ints) -> None:
+        """Takes note of the nodes of a set that could not be emptied."""
+        self._times_left *= _KEPT
+        self._times_left[left] += 1.0
