@@ -75,7 +75,8 @@ class ConsolidateNodesGoal(PreparedObjective):
     def __init__(self, problem: Problem, drains: Drains, weight: Ints) -> None:
         self._problem, self._drains, self._weight = problem, drains, weight
         self._used_weight = int(weight[drains.num_pods > 0].sum())
-        self._contended, self._sets = ContendedLimits(drains), NodeSets(drains, weight)
+        self._contended = ContendedLimits(drains)
+        self._sets = NodeSets(drains, self._contended, weight)
 
     def value(self, assignment: Ints) -> Value:
         """(weight of the nodes in use, cost of the moves)."""
@@ -109,7 +110,8 @@ class ConsolidateNodesGoal(PreparedObjective):
         To begin with there are the nodes `first`, and the drains of the `last` search over the same pods and nodes.
         """
         enough = self._most_emptied.weight
-        return ScheduledDrains(self._drains, self._weight, scheduler, budget, rng).search(first, last, enough)
+        drains = ScheduledDrains(self._drains, self._sets, self._weight, scheduler, budget, rng)
+        return drains.search(first, last, enough)
 
     def first_plan(self, placement: Arrangement, rng: np.random.Generator, budget: Budget) -> None:
         """The best of the greedy orders, and of the nodes that the bound is about, with others after them."""
