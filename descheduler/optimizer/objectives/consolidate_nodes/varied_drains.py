@@ -62,7 +62,7 @@ class VariedDrains:
         is_emptied = drains.is_emptied(placement)
         moved = placement.problem.moved(placement.at)
         has_lost = np.bincount(placement.origins[moved], minlength=len(weight)) > 0
-        self._follows = _following(placement.problem)
+        self._hangs_together = _hanging_together(placement.problem)
         self._can_empty: Bools = drains.can_empty & (is_emptied | ~has_lost)
         self._num_received = np.bincount(placement.at[moved], minlength=len(weight))
         self._is_target: Bools = drains.is_used & ~is_emptied
@@ -205,7 +205,7 @@ class VariedDrains:
         if not self._placement.open_moves(self._pods[node], np.array([node])).all():
             return
         for number, (pod, target) in enumerate(moves):
-            if self._follows[pod] and not self._placement.is_open(pod, node):
+            if self._hangs_together[pod] and not self._placement.is_open(pod, node):
                 for done, there in moves[:number]:
                     self._move(done, node, there)
                 return
@@ -230,17 +230,19 @@ class VariedDrains:
             self._slack[node] = self._room[:, node] @ self._drains.scale[:, node]
 
 
-def _following(problem: Problem) -> Bools:
-    """bool[P]: pods that moves of others of their node may keep from coming home: of the same group of a rule.
+def _hanging_together(problem: Problem) -> Bools:
+    """bool[P]: pods that another one of their node may keep from coming home: both are in the same group of a rule.
 
-    Of those with one another, all but the first. Limits of moves keep no pod from home.
+    Limits of moves keep no pod from home.
     """
-    follows = np.zeros(problem.num_pods, bool)
+    found = np.zeros(problem.num_pods, bool)
     for rule in problem.rules:
         if isinstance(rule, MoveLimit):
             continue
         pods = np.flatnonzero((rule.group >= 0) & (problem.assignment != PENDING))
         group = np.zeros_like(pods) if isinstance(rule, Together) else rule.group[pods]
-        _, first = np.unique(np.stack((problem.assignment[pods], group)), axis=1, return_index=True)
-        follows[np.delete(pods, first)] = True
-    return follows
+        _, pair, count = np.unique(
+            np.stack((problem.assignment[pods], group)), axis=1, return_inverse=True, return_counts=True
+        )
+        found[pods] |= count[pair.ravel()] > 1
+    return found
