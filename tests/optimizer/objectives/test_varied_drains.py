@@ -63,13 +63,17 @@ def test_what_is_left_keeps_every_rule(seed: int) -> None:
     assert moved.isdisjoint(placement.at.tolist())
 
 
-def test_the_first_plan_empties_nodes_that_limits_let_be_emptied_together() -> None:
-    problem = contended()
-    placement = Arrangement(problem)
+def test_nodes_are_proposed_that_limits_let_be_emptied_together() -> None:
+    proposed = ConsolidateNodes().prepare(contended()).proposed()
 
-    ConsolidateNodes().prepare(problem).first_plan(placement, np.random.default_rng(0), Budget(Limits(work=1.0)))
+    assert proposed is not None
+    assert sorted({0, 1, 2, 3} - set(proposed.tolist())) == [1, 2]
 
-    assert sorted({0, 1, 2, 3} - set(placement.at.tolist())) == [1, 2]
+
+def test_nothing_is_proposed_where_volume_alone_decides() -> None:
+    problem = make_problem(need=[[1], [1], [1]], capacity=[[2]] * 3, assignment=[0, 1, 2])
+
+    assert ConsolidateNodes().prepare(problem).proposed() is None
 
 
 def test_where_no_node_can_be_emptied_it_ends_at_once() -> None:

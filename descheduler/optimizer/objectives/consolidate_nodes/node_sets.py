@@ -57,8 +57,8 @@ class NodeSets:
         program = program_of(self._rows, len(nodes), min(_WORK, budget.work_left))
         program.most_gained(dict(enumerate(gain.tolist())))
         budget.spend(program.spent + _WORK_OF_CELL * len(nodes) * len(self._rows))
-        is_taken = np.array(program.taken or [0] * len(nodes), dtype=bool)
-        return nodes[is_taken]
+        found: Ints = nodes[np.flatnonzero(program.taken)]
+        return found
 
     def note(self, left: Ints) -> None:
         """Takes note of the nodes of a set that could not be emptied."""

@@ -97,6 +97,15 @@ class ConsolidateNodesGoal(PreparedObjective):
     def _most_emptied(self) -> MostEmptied:
         return most_emptied(self._drains, self._weight)
 
+    def proposed(self) -> Ints | None:
+        """The nodes are emptied that reach the bound, as far as their pods have places; None where it knows none."""
+        nodes = self._most_emptied.nodes
+        if not len(nodes):
+            return None
+        placement = Arrangement(self._problem)
+        drain_together(self._drains, placement, nodes, self._weight)
+        return placement.at
+
     def scheduled(
         self,
         first: Iterable[int],
@@ -114,13 +123,8 @@ class ConsolidateNodesGoal(PreparedObjective):
         return drains.search(first, last, enough)
 
     def first_plan(self, placement: Arrangement, rng: np.random.Generator, budget: Budget) -> None:
-        """The best of the greedy orders, and of the nodes that the bound is about, with others after them."""
+        """The best of the greedy orders."""
         start, best = placement.at.copy(), placement.at.copy()
-        if len(chosen := self._most_emptied.nodes):
-            placement.reset(self._problem.assignment)
-            drain_together(self._drains, placement, chosen, self._weight, budget=budget)
-            drain_greedily(self._drains, placement, ORDERS[0], self._weight, budget=budget)
-            best = min(best, placement.at.copy(), key=self.value)
         for order in ORDERS:
             placement.reset(start)
             drain_greedily(self._drains, placement, order, self._weight, budget=budget)
