@@ -11,6 +11,7 @@ import numpy as np
 from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.arrays import Bools, Floats, Ints
 from descheduler.optimizer.limits import Budget
+from descheduler.optimizer.order.ordering import Ordered
 from descheduler.optimizer.problem import Problem
 
 Value = tuple[int, ...]
@@ -119,7 +120,7 @@ class Guide(Protocol):
 class PreparedObjective(Guide, Protocol):
     """An objective over one problem, to inherit from.
 
-    All but `node_cost`, `move_cost`, `proposed`, `on_the_way`, `annealing` and `vary` has to be given.
+    All but `node_cost`, `move_cost`, `proposed`, `on_the_way`, `ordered`, `annealing` and `vary` has to be given.
     """
 
     _problem: Problem
@@ -147,6 +148,13 @@ class PreparedObjective(Guide, Protocol):
     def on_the_way(self, problem: Problem) -> Problem:
         """`problem`, the objective's or what is left of it, with what moves have to keep one by one."""
         return problem
+
+    def ordered(self, problem: Problem, assignment: Ints) -> Ordered | None:
+        """The objective's own order of moves to `assignment`, or to one like it; None for none.
+
+        `problem` is the objective's, with what moves have to keep one by one.
+        """
+        return None
 
     def first_plan(self, placement: Arrangement, rng: np.random.Generator, budget: Budget) -> None:
         """Moves pods to a good placement within a second or so, or until `budget` is over; keeps every rule."""

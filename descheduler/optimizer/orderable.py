@@ -24,6 +24,7 @@ class OrderableSearch:
     search_in_order: the best assignment to which an order of moves leads, beginning with one to which one does; None
                      where the problem is not small.
     value:           how good an assignment is.
+    ordered_by_itself: the objective's own order of moves to an assignment, or to one like it; None for none.
     """
 
     problem: Problem
@@ -31,6 +32,7 @@ class OrderableSearch:
     search: Callable[[Problem, Limits, Ints | None], Sequence[Ints]]
     search_in_order: Callable[[Ints], Ints | None]
     value: Callable[[Ints], Value]
+    ordered_by_itself: Callable[[Problem, Ints], Ordered | None] = lambda problem, assignment: None
 
     def best(self, assignments: Sequence[Ints], limits: Limits) -> Ordered:
         """The best plan found, beginning with those of the moves to `assignments` that can be made.
@@ -43,7 +45,15 @@ class OrderableSearch:
             return ordered
         best = min(ordered, *self._careful(ordered, limits), key=self._value)
         in_order = self.search_in_order(best.assignment)
-        return best if in_order is None else min(best, order_moves(way, in_order), key=self._value)
+        return best if in_order is None else min(best, self._order_to(way, in_order), key=self._value)
+
+    def _order_to(self, way: Problem, assignment: Ints) -> Ordered:
+        """The objective's own order where that is no worse than the assignment or any other order that is found."""
+        own = self.ordered_by_itself(way, assignment)
+        if own is None:
+            return order_moves(way, assignment)
+        is_as_good = self._value(own) <= self.value(assignment)
+        return own if is_as_good else min(own, order_moves(way, assignment), key=self._value)
 
     def _value(self, ordered: Ordered) -> Value:
         return self.value(ordered.assignment)
@@ -52,7 +62,7 @@ class OrderableSearch:
         """The plan of the first of `assignments` to which an order leads; else the best of what is not blocked."""
         found = list[Ordered]()
         for assignment in assignments:
-            found.append(order_moves(way, assignment))
+            found.append(self._order_to(way, assignment))
             if not found[-1].blocked:
                 return found[-1]
         return min(found, key=self._value)

@@ -109,7 +109,9 @@ def solve(
     prepared = objective.prepare(problem) if prepared is None else prepared
     run = _Run(problem, objective, prepared, limits, seed, num_workers, ties, is_cancelled, on_progress)
     found = run.search(problem, limits.scaled(_SHARE_BEFORE_ORDER), hint)
-    orderable = OrderableSearch(problem, prepared.on_the_way, run.search, run.search_in_order, prepared.value)
+    orderable = OrderableSearch(
+        problem, prepared.on_the_way, run.search, run.search_in_order, prepared.value, prepared.ordered
+    )
     ordered = orderable.best(found, limits.scaled((1.0 - _SHARE_BEFORE_ORDER) / (4 if run.is_small else 2)))
     faults = replay(prepared.on_the_way(problem), ordered.waves, ordered.assignment)
     if faults:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from descheduler.optimizer import Limits, MoveLimit, Problem, make_problem
 from descheduler.optimizer.arrays import Ints
 from descheduler.optimizer.objective import Value
+from descheduler.optimizer.order.ordering import Ordered
 from descheduler.optimizer.orderable import OrderableSearch
 
 LIMITS = Limits(work=1.0)
@@ -15,11 +17,20 @@ LIMITS = Limits(work=1.0)
 class Searches:
     """Takes note of what is searched, which finds nothing but where the pods are, unless told otherwise."""
 
-    def __init__(self, problem: Problem, *, in_order: Ints | None = None, careful: Ints | None = None) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        *,
+        in_order: Ints | None = None,
+        careful: Ints | None = None,
+        own: Ordered | None = None,
+    ) -> None:
         self.made: list[tuple[Problem, Ints | None]] = []
         self._in_order, self._careful = in_order, careful
         self.asked_in_order: list[list[int]] = []
-        self.whole = OrderableSearch(problem, lambda left: left, self._search, self._found_in_order, self._value)
+        self.whole = OrderableSearch(
+            problem, lambda left: left, self._search, self._found_in_order, self._value, lambda left, assignment: own
+        )
 
     def _found_in_order(self, reached: Ints) -> Ints | None:
         self.asked_in_order.append(reached.tolist())
@@ -63,6 +74,21 @@ def test_of_equal_assignments_the_first_is_taken_to_which_an_order_leads() -> No
     ordered = searches.whole.best([CHANGED, np.array([3, 1, 2, 3]), np.array([0, 3, 2, 3])], LIMITS)
 
     assert (ordered.assignment.tolist(), searches.made) == ([3, 1, 2, 3], [])
+
+
+@pytest.mark.parametrize(
+    ("own", "reached"),
+    [
+        pytest.param([1, 3, 2, 3], [1, 3, 2, 3], id="the objective's own, which is as good"),
+        pytest.param([1, 0, 2, 3], [0, 1, 3, 3], id="another one, which is better"),
+    ],
+)
+def test_the_order_of_an_objective_is_taken_where_none_is_better(own: list[int], reached: list[int]) -> None:
+    searches = Searches(circle(), own=Ordered((), (), np.array(own)))
+
+    ordered = searches.whole.best([np.array([0, 1, 3, 3])], LIMITS)
+
+    assert ordered.assignment.tolist() == reached
 
 
 def test_one_search_holds_all_at_both_ends_and_another_goes_on_from_what_was_made() -> None:

@@ -162,15 +162,20 @@ def test_a_node_that_replacements_alone_use_is_shown_beside_those_that_a_plan_em
 
 
 @pytest.mark.parametrize(
-    ("packs", "order"),
+    ("packs", "chooses", "order"),
     [
-        pytest.param(False, [["r"], ["p", "q"], ["s"]], id="the fullest first"),
-        pytest.param(True, [["p", "q"], ["s"], ["r"]], id="in the order of a plan that counts with the scheduler"),
+        pytest.param(False, False, [["r"], ["p", "q"], ["s"]], id="the fullest first"),
+        pytest.param(
+            True, False, [["p", "q"], ["s"], ["r"]], id="in the order of a plan that counts with the scheduler"
+        ),
+        pytest.param(False, True, [["p", "q"], ["s"], ["r"]], id="in the order of a plan that chooses the nodes"),
     ],
 )
-def test_pods_of_a_node_are_asked_for_together(packs: bool, order: list[list[str]]) -> None:
+def test_pods_of_a_node_are_asked_for_together(packs: bool, chooses: bool, order: list[list[str]]) -> None:
     """Node a is fuller than node c by one pod more."""
     asked = objective_over("consolidateNodes", NODES, [*PODS, pod("more", "1")], packs=packs)
+    if chooses:
+        asked.objective.choose_nodes()
     moves = [asked.move("p", "b"), asked.move("s", "b"), asked.move("r", "c"), asked.move("q", "b")]
 
     assert [asked.names(group) for group in asked.objective.groups(moves)] == order

@@ -25,6 +25,8 @@ class IntegerProgram:
         self._model = cp_model.CpModel()
         self._choices: list[cp_model.IntVar] = []
         self._work_left, self._least_work = work, _LEAST_SHARE * work
+        self.spent = 0.0
+        """The work of all bounds so far."""
         self.taken: tuple[int, ...] = ()
         """How much of each choice is taken by the best choices that are known; empty before any are."""
         self._are_allowed = False
@@ -55,6 +57,7 @@ class IntegerProgram:
         solver.parameters.max_deterministic_time = max(self._work_left, self._least_work)
         status = solver.solve(self._model)
         self._work_left -= solver.response_proto.deterministic_time
+        self.spent += solver.response_proto.deterministic_time
         if status == cp_model.INFEASIBLE:
             return None
         if status in (cp_model.OPTIMAL, cp_model.FEASIBLE):

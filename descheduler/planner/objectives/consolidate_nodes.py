@@ -79,8 +79,14 @@ class ConsolidateNodesObjective(ClusterObjective):
         """How many replacements would be scheduled onto each of these, since one was given up."""
         self._drains: Sequence[Drain] = ()
         """Of the last plan that counts with the scheduler's choice of nodes; the next one goes on with them."""
+        self._chooses_nodes = False
         self._unplanned = 0
         """The cost of nodes that are in use by what is none of the problem's pods."""
+
+    def choose_nodes(self) -> None:
+        """See the base class; nodes are emptied in the plan's order then."""
+        super().choose_nodes()
+        self._chooses_nodes = True
 
     @property
     def counts(self) -> str:
@@ -138,11 +144,12 @@ class ConsolidateNodesObjective(ClusterObjective):
         return with_drains(plan, self._drains, goal, budget)
 
     def groups(self, moves: Sequence[Reassignment]) -> Sequence[Sequence[Reassignment]]:
-        """The moves of each node: in their own order where the plan counts with the scheduler, else the fullest first.
+        """The moves of each node: in the plan's order where it chooses the nodes or counts with the scheduler's choice.
 
-        Of nodes that are emptied later the fullest would attract replacements.
+        Else the fullest first: of nodes that are emptied later the fullest would attract replacements.
         """
-        found = self._of_each_node(moves) if self.scheduled_share else self._fullest_first(moves)
+        is_in_turn = self.scheduled_share or self._chooses_nodes
+        found = self._of_each_node(moves) if is_in_turn else self._fullest_first(moves)
         self._emptied = frozenset(name for group in found for name in self._sources(group))
         self._attracted.clear()
         return self._tied(found) if self._uses_empty else found

@@ -8,6 +8,8 @@ import pytest
 from descheduler.optimizer import AtMost, ConsolidateNodes, Limits, MaxSkew, MoveLimit, Problem, make_problem, solve
 from descheduler.optimizer.arrangement import Arrangement
 from descheduler.optimizer.limits import Budget
+from descheduler.optimizer.objectives.consolidate_nodes import GreedyOrder, drain_greedily
+from descheduler.optimizer.objectives.consolidate_nodes.drains import Drains
 from descheduler.optimizer.rules import Rule
 from tests.optimizer.tiny import is_feasible
 
@@ -24,9 +26,11 @@ def contended() -> Problem:
 
 
 def emptied_by(problem: Problem, *, work: float) -> list[int]:
-    """The nodes without pods after the greedy orders and so much work on other drains."""
+    """The nodes without pods after a greedy order and so much work on other drains."""
     placement, rng, goal = Arrangement(problem), np.random.default_rng(0), ConsolidateNodes().prepare(problem)
-    goal.first_plan(placement, rng, Budget(Limits(work=1.0)))
+    nodes = np.zeros(problem.num_nodes, bool)
+    drains, weight = Drains(problem, problem.capacity, protected=nodes, receives=nodes), np.ones(len(nodes), np.int64)
+    drain_greedily(drains, placement, GreedyOrder(True, True), weight, budget=Budget(Limits(work=1.0)))
     assert goal.vary(placement, rng, Budget(Limits(work=work)))
     return sorted(set(range(problem.num_nodes)) - set(placement.at.tolist()))
 
@@ -57,6 +61,19 @@ def test_what_is_left_keeps_every_rule(seed: int) -> None:
     assert goal.value(placement.at) < goal.value(problem.assignment)
     moved = set(problem.assignment[problem.moved(placement.at)].tolist())
     assert moved.isdisjoint(placement.at.tolist())
+
+
+def test_nodes_are_proposed_that_limits_let_be_emptied_together() -> None:
+    proposed = ConsolidateNodes().prepare(contended()).proposed()
+
+    assert proposed is not None
+    assert sorted({0, 1, 2, 3} - set(proposed.tolist())) == [1, 2]
+
+
+def test_nothing_is_proposed_where_volume_alone_decides() -> None:
+    problem = make_problem(need=[[1], [1], [1]], capacity=[[2]] * 3, assignment=[0, 1, 2])
+
+    assert ConsolidateNodes().prepare(problem).proposed() is None
 
 
 def test_where_no_node_can_be_emptied_it_ends_at_once() -> None:

@@ -36,6 +36,14 @@ def drain_greedily(drains: Drains, placement: Arrangement, order: GreedyOrder, w
     _drain(drains, placement, order, weight, drains.is_used & ~(drains.opens & (weight > 0)), budget)
 
 
+def drain_together(drains: Drains, placement: Arrangement, nodes: Ints, weight: Ints) -> None:
+    """Empties those of `nodes` that can be, the largest first, onto nodes in use that are none of them."""
+    is_open = drains.is_used & ~(drains.opens & (weight > 0))
+    is_open[nodes] = False
+    for node in nodes[np.argsort(-drains.volume[nodes], kind="stable")].tolist():
+        _try_to_empty(drains, placement, node, _targets(drains, placement, node, is_open), best_fit=True)
+
+
 def replace_greedily(
     drains: Drains, placement: Arrangement, order: GreedyOrder, weight: Ints, *, budget: Budget
 ) -> None:

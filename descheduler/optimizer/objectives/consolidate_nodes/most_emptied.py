@@ -6,7 +6,8 @@ is on the other nodes stays there. Of nodes that are opened for them, z[n] = 1, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,35 +21,68 @@ _MOST_CLASSES = 30
 _WORK = 6.0
 """Of the program, for both of its bounds."""
 
+Row = tuple[Ints, int]
+"""What each node takes of something, and how much of it there is for all that are emptied."""
 
-def most_emptied(drains: Drains, weight: Ints) -> tuple[int, int]:
-    """(weight that can be emptied at most, less that of nodes opened for it, what so much costs at least).
 
-    `weight` is int64[N].
+class MostEmptied(NamedTuple):
+    """The `weight` that can be emptied at most, less that of nodes opened for it, and what so much costs at least.
+
+    `nodes`, int64[n], are the ones that reach the one or the other as far as that is known: not where volume alone
+    decides, nor where nodes are opened. That their pods have a place each is not said.
     """
-    nodes = np.flatnonzero(drains.can_empty)
+
+    weight: int
+    cost: int
+    nodes: Ints
+
+
+def most_emptied(drains: Drains, weight: Ints) -> MostEmptied:
+    """How much can be emptied at most; `weight` is int64[N]."""
+    nodes, none = np.flatnonzero(drains.can_empty), np.zeros(0, np.int64)
     if not len(nodes):
-        return 0, 0
+        return MostEmptied(0, 0, none)
     by_volume = _most_by_volume(drains, nodes, weight)
     opened = np.flatnonzero(drains.opens & (weight > 0))
-    rows = [*_limit_rows(drains, nodes, opened), *_class_rows(drains, nodes, opened)]
+    rows = _rows_of_some(drains, nodes, opened)
     if not (rows or len(opened)):
-        return by_volume, _least_cost(drains, nodes, weight, by_volume)
+        return MostEmptied(by_volume, _least_cost(drains, nodes, weight, by_volume), none)
     weights = [*weight[nodes].tolist(), *(-weight[opened]).tolist()]
-    program = IntegerProgram(_WORK)
-    for _ in weights:
-        program.choose()
-    for amounts, most in [*rows, *_room_rows(drains, nodes, opened, np.ones(drains.problem.num_nodes, bool))]:
-        program.limit({index: amount for index, amount in enumerate(amounts.tolist()) if amount}, most)
+    program = program_of([*rows, *_rows_of_all(drains, nodes, opened)], len(weights), _WORK)
     emptied = min(program.most_gained(dict(enumerate(weights))) or 0, by_volume)
     program.limit({index: -each for index, each in enumerate(weights)}, -emptied)
     costs = (-drains.cost[nodes]).tolist()
-    return emptied, max(
-        -(program.most_gained(dict(enumerate(costs))) or 0), _least_cost(drains, nodes, weight, emptied)
-    )
+    cost = max(-(program.most_gained(dict(enumerate(costs))) or 0), _least_cost(drains, nodes, weight, emptied))
+    is_taken = np.zeros(len(nodes), bool) if len(opened) else np.array(program.taken[: len(nodes)], dtype=bool)
+    return MostEmptied(emptied, cost, nodes[is_taken] if len(is_taken) else none)
 
 
-def _limit_rows(drains: Drains, nodes: Ints, opened: Ints) -> Iterator[tuple[Ints, int]]:
+def rows_of(drains: Drains, nodes: Ints) -> list[Row]:
+    """What `nodes` (int64[n]) that are emptied have to keep together, if none is opened for them."""
+    opened = np.zeros(0, np.int64)
+    return [*_rows_of_some(drains, nodes, opened), *_rows_of_all(drains, nodes, opened)]
+
+
+def program_of(rows: Sequence[Row], num_choices: int, work: float) -> IntegerProgram:
+    """The program with a choice for each column of `rows`, which are its limits."""
+    program = IntegerProgram(work)
+    for _ in range(num_choices):
+        program.choose()
+    for amounts, most in rows:
+        program.limit({index: amount for index, amount in enumerate(amounts.tolist()) if amount}, most)
+    return program
+
+
+def _rows_of_some(drains: Drains, nodes: Ints, opened: Ints) -> list[Row]:
+    """Of limits, and of pods that have room only on some nodes."""
+    return [*_limit_rows(drains, nodes, opened), *_class_rows(drains, nodes, opened)]
+
+
+def _rows_of_all(drains: Drains, nodes: Ints, opened: Ints) -> Iterator[Row]:
+    return _room_rows(drains, nodes, opened, np.ones(drains.problem.num_nodes, bool))
+
+
+def _limit_rows(drains: Drains, nodes: Ints, opened: Ints) -> Iterator[Row]:
     """(int64[n + o], most): how many pods of a group nodes have, opened ones none; how many may be moved in total."""
     problem = drains.problem
     leaving = np.flatnonzero(np.isin(problem.assignment, nodes))
@@ -58,7 +92,7 @@ def _limit_rows(drains: Drains, nodes: Ints, opened: Ints) -> Iterator[tuple[Int
             yield np.append(np.bincount(homes, minlength=problem.num_nodes)[nodes], np.zeros_like(opened)), most
 
 
-def _class_rows(drains: Drains, nodes: Ints, opened: Ints) -> Iterator[tuple[Ints, int]]:
+def _class_rows(drains: Drains, nodes: Ints, opened: Ints) -> Iterator[Row]:
     """The rows of `_room_rows` for the sets of nodes that most is confined to, as a share of their room."""
     problem = drains.problem
     pods = np.flatnonzero(np.isin(problem.assignment, nodes))
@@ -77,7 +111,7 @@ def _class_rows(drains: Drains, nodes: Ints, opened: Ints) -> Iterator[tuple[Int
         yield from _room_rows(drains, nodes, opened, sets[number])
 
 
-def _room_rows(drains: Drains, nodes: Ints, opened: Ints, inside: Bools) -> Iterator[tuple[Ints, int]]:
+def _room_rows(drains: Drains, nodes: Ints, opened: Ints, inside: Bools) -> Iterator[Row]:
     """(int64[n + o], most) of each resource: pods that no node but those `inside` takes find room there.
 
     sum_n y[n] * (confined usage[n] + room[n], if inside) <= sum_n room[n] + sum_o z[o] * room[o] over the nodes inside.

@@ -14,12 +14,20 @@ from descheduler.optimizer.limits import Budget
 from descheduler.optimizer.objective import Model, Neighbourhood, PreparedObjective, Value
 from descheduler.optimizer.objectives.consolidate_nodes.contended_limits import ContendedLimits
 from descheduler.optimizer.objectives.consolidate_nodes.drains import Drains
-from descheduler.optimizer.objectives.consolidate_nodes.greedy import ORDERS, drain_greedily, replace_greedily
+from descheduler.optimizer.objectives.consolidate_nodes.greedy import (
+    ORDERS,
+    drain_greedily,
+    drain_together,
+    replace_greedily,
+)
+from descheduler.optimizer.objectives.consolidate_nodes.in_turn import in_turn
 from descheduler.optimizer.objectives.consolidate_nodes.most_allocated import MostAllocated
-from descheduler.optimizer.objectives.consolidate_nodes.most_emptied import most_emptied
+from descheduler.optimizer.objectives.consolidate_nodes.most_emptied import MostEmptied, most_emptied
+from descheduler.optimizer.objectives.consolidate_nodes.node_sets import NodeSets
 from descheduler.optimizer.objectives.consolidate_nodes.scheduled import Drain, ScheduledDrains
 from descheduler.optimizer.objectives.consolidate_nodes.varied_drains import VariedDrains
 from descheduler.optimizer.objectives.weighted_sample import weighted_sample
+from descheduler.optimizer.order.ordering import Ordered
 from descheduler.optimizer.problem import Problem
 
 _PODS_PER_TARGET = 12
@@ -68,6 +76,7 @@ class ConsolidateNodesGoal(PreparedObjective):
         self._problem, self._drains, self._weight = problem, drains, weight
         self._used_weight = int(weight[drains.num_pods > 0].sum())
         self._contended = ContendedLimits(drains)
+        self._sets = NodeSets(drains, self._contended, weight)
 
     def value(self, assignment: Ints) -> Value:
         """(weight of the nodes in use, cost of the moves)."""
@@ -81,12 +90,21 @@ class ConsolidateNodesGoal(PreparedObjective):
 
     @cached_property
     def _bound(self) -> Value:
-        emptied, cost = self._most_emptied
-        return self._used_weight - emptied, cost
+        most = self._most_emptied
+        return self._used_weight - most.weight, most.cost
 
     @cached_property
-    def _most_emptied(self) -> tuple[int, int]:
+    def _most_emptied(self) -> MostEmptied:
         return most_emptied(self._drains, self._weight)
+
+    def proposed(self) -> Ints | None:
+        """The nodes are emptied that reach the bound, as far as their pods have places; None where it knows none."""
+        nodes = self._most_emptied.nodes
+        if not len(nodes):
+            return None
+        placement = Arrangement(self._problem)
+        drain_together(self._drains, placement, nodes, self._weight)
+        return placement.at
 
     def scheduled(
         self,
@@ -100,8 +118,9 @@ class ConsolidateNodesGoal(PreparedObjective):
 
         To begin with there are the nodes `first`, and the drains of the `last` search over the same pods and nodes.
         """
-        enough, _ = self._most_emptied
-        return ScheduledDrains(self._drains, self._weight, scheduler, budget, rng).search(first, last, enough)
+        enough = self._most_emptied.weight
+        drains = ScheduledDrains(self._drains, self._sets, self._weight, scheduler, budget, rng)
+        return drains.search(first, last, enough)
 
     def first_plan(self, placement: Arrangement, rng: np.random.Generator, budget: Budget) -> None:
         """The best of the greedy orders."""
@@ -121,9 +140,15 @@ class ConsolidateNodesGoal(PreparedObjective):
             if not is_emptied[home] and placement.is_open(pod, home):
                 placement.move(pod, home)
 
+    def ordered(self, problem: Problem, assignment: Ints) -> Ordered:
+        """The nodes are emptied in turn; no node is opened for that which has no pods in `assignment`."""
+        is_opened = np.isin(np.arange(problem.num_nodes), assignment)
+        receives = self._drains.is_used & (~self._drains.opens | (self._weight == 0) | is_opened)
+        return in_turn(self._drains, problem, assignment, receives)
+
     def vary(self, placement: Arrangement, rng: np.random.Generator, budget: Budget) -> bool:
         """Other drains than those of the placement, as long as no less is emptied."""
-        VariedDrains(self._drains, self._contended, self._weight, placement, rng, budget).search()
+        VariedDrains(self._drains, self._contended, self._sets, self._weight, placement, rng, budget).search()
         return True
 
     def neighbourhood(self, placement: Arrangement, rng: np.random.Generator, num_pods: int) -> Neighbourhood | None:

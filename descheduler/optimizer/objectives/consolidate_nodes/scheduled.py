@@ -18,6 +18,7 @@ from descheduler.optimizer.arrays import PENDING, Bools, Floats, Ints
 from descheduler.optimizer.limits import Budget
 from descheduler.optimizer.objectives.consolidate_nodes.drains import Drains
 from descheduler.optimizer.objectives.consolidate_nodes.most_allocated import MostAllocated
+from descheduler.optimizer.objectives.consolidate_nodes.node_sets import NodeSets
 
 _NODES_TRIED = 8
 """Of those that might be emptied next."""
@@ -56,11 +57,18 @@ class ScheduledDrains:
     """
 
     def __init__(
-        self, drains: Drains, weight: Ints, scheduler: MostAllocated, budget: Budget, rng: np.random.Generator
+        self,
+        drains: Drains,
+        sets: NodeSets,
+        weight: Ints,
+        scheduler: MostAllocated,
+        budget: Budget,
+        rng: np.random.Generator,
     ) -> None:
         problem = drains.problem
         self.placement = Arrangement(problem)
-        self._drains, self._weight, self._scheduler, self._budget, self._rng = drains, weight, scheduler, budget, rng
+        self._drains, self._sets, self._weight, self._scheduler = drains, sets, weight, scheduler
+        self._budget, self._rng = budget, rng
         self._all_nodes = np.arange(problem.num_nodes)
         self._sequence: list[Drain] = []
         self._num_received = np.zeros(problem.num_nodes, np.int64)
@@ -146,14 +154,24 @@ class ScheduledDrains:
         np.add.at(self._num_received, drain.targets, 1 if is_made else -1)
 
     def _extend(self) -> None:
-        """Empties nodes while that is possible, each time the one of a few after which the room is worth most."""
-        left = self._rng.permutation(np.flatnonzero(self._is_candidate()))
+        """Empties nodes while that is possible, each time the one of a few after which the room is worth most.
+
+        Those come first that limits let be emptied together with those that are.
+        """
+        together = self._sets.choose(self._rng, self._budget, [drain.node for drain in self._sequence])
+        left = self._candidates(together)
         while len(left) and not self._budget.is_over:
             asked = [(node, pods) for node in left[:_NODES_TRIED].tolist() for pods in self._orders(node)]
             if any(self._try(node, pods) for node, pods in self._by_prospect(asked)):
-                left = self._rng.permutation(np.flatnonzero(self._is_candidate()))
+                left = self._candidates(together)
             else:
                 left = left[_NODES_TRIED:]
+        self._sets.note(together[~self._is_empty[together]])
+
+    def _candidates(self, first: Ints) -> Ints:
+        """The nodes that might be emptied next, at random, but those of `first` first."""
+        left = self._rng.permutation(np.flatnonzero(self._is_candidate()))
+        return left[np.argsort(~np.isin(left, first), kind="stable")]
 
     def _by_prospect(self, asked: Sequence[tuple[int, Ints]]) -> Iterator[tuple[int, Ints]]:
         """Those that can be made, the one first after which most can be emptied."""

@@ -10,17 +10,22 @@ from __future__ import annotations
 import numpy as np
 
 from descheduler.optimizer.arrangement import Arrangement
-from descheduler.optimizer.arrays import Bools, Floats, Ints
+from descheduler.optimizer.arrays import PENDING, Bools, Floats, Ints
 from descheduler.optimizer.limits import Budget
 from descheduler.optimizer.objectives.consolidate_nodes.contended_limits import ContendedLimits
 from descheduler.optimizer.objectives.consolidate_nodes.drains import Drains
 from descheduler.optimizer.objectives.consolidate_nodes.greedy import ORDERS, GreedyOrder
+from descheduler.optimizer.objectives.consolidate_nodes.node_sets import NodeSets
+from descheduler.optimizer.problem import Problem
+from descheduler.optimizer.rules import MoveLimit, Together
 
 _NOISE = 0.6
 """The standard deviation of the logarithm of what chance multiplies the place in an order by."""
 _MOST_TAKEN_BACK = 4
 _PATIENCE = 60
 """So many variations in vain, after which it begins again."""
+_SHARE_OF_SETS = 0.5
+"""Of the beginnings, those with a set of nodes."""
 _MOST_TRIED, _AT_ONCE = 256, 64
 """Nodes that a variation tries to empty at most, and how many of them are looked at together before."""
 
@@ -42,12 +47,13 @@ class VariedDrains:
         self,
         drains: Drains,
         contended: ContendedLimits,
+        sets: NodeSets,
         weight: Ints,
         placement: Arrangement,
         rng: np.random.Generator,
         budget: Budget,
     ) -> None:
-        self._drains, self._contended, self._weight = drains, contended, weight
+        self._drains, self._contended, self._sets, self._weight = drains, contended, sets, weight
         self._placement, self._rng, self._budget = placement, rng, budget
         self._pods = [drains.largest_first(home) for home in drains.home]
         self._largest = np.array([pods[0] if len(pods) else 0 for pods in self._pods])
@@ -56,6 +62,7 @@ class VariedDrains:
         is_emptied = drains.is_emptied(placement)
         moved = placement.problem.moved(placement.at)
         has_lost = np.bincount(placement.origins[moved], minlength=len(weight)) > 0
+        self._hangs_together = _hanging_together(placement.problem)
         self._can_empty: Bools = drains.can_empty & (is_emptied | ~has_lost)
         self._num_received = np.bincount(placement.at[moved], minlength=len(weight))
         self._is_target: Bools = drains.is_used & ~is_emptied
@@ -111,9 +118,24 @@ class VariedDrains:
             self._note(node, before[node])
 
     def _begin_again(self) -> None:
+        """With a set of nodes that limits let be emptied together, or in one of the orders."""
         for node in list(self._made):
             self._take_back(node)
+        if self._rng.random() < _SHARE_OF_SETS:
+            self._make_together(self._sets.choose(self._rng, self._budget))
         self._make_others(len(self._weight), ORDERS[int(self._rng.integers(len(ORDERS)))])
+
+    def _make_together(self, nodes: Ints) -> None:
+        """Empties those of `nodes` that can be, large ones earlier more often, onto nodes that are none of them."""
+        nodes = nodes[self._can_empty[nodes] & self._is_target[nodes] & (self._num_received[nodes] == 0)]
+        price = self._size[nodes] * self._rng.lognormal(0.0, _NOISE, len(nodes))
+        self._is_target[nodes] = False
+        for node in nodes[np.argsort(-price, kind="stable")].tolist():
+            if not self._budget.is_over and self._is_within_limits(node):
+                self._empty(node, best_fit=True)
+        left = np.array([node for node in nodes.tolist() if node not in self._made], dtype=np.int64)
+        self._is_target[left] = True
+        self._sets.note(left)
 
     def _make_others(self, most: int, order: GreedyOrder) -> None:
         """Tries up to so many nodes that can still be emptied, those that are first in `order` earlier more often."""
@@ -180,8 +202,10 @@ class VariedDrains:
     def _take_back(self, node: int) -> None:
         """Undoes a drain, unless rules are in the way of a pod that comes home now."""
         moves = self._made[node]
+        if not self._placement.open_moves(self._pods[node], np.array([node])).all():
+            return
         for number, (pod, target) in enumerate(moves):
-            if not self._placement.is_open(pod, node):
+            if self._hangs_together[pod] and not self._placement.is_open(pod, node):
                 for done, there in moves[:number]:
                     self._move(done, node, there)
                 return
@@ -204,3 +228,21 @@ class VariedDrains:
         for node in (source, target):
             self._room[:, node] = np.maximum(self._drains.limit[:, node] - self._placement.usage[:, node], 0.0)
             self._slack[node] = self._room[:, node] @ self._drains.scale[:, node]
+
+
+def _hanging_together(problem: Problem) -> Bools:
+    """bool[P]: pods that another one of their node may keep from coming home: both are in the same group of a rule.
+
+    Limits of moves keep no pod from home.
+    """
+    found = np.zeros(problem.num_pods, bool)
+    for rule in problem.rules:
+        if isinstance(rule, MoveLimit):
+            continue
+        pods = np.flatnonzero((rule.group >= 0) & (problem.assignment != PENDING))
+        group = np.zeros_like(pods) if isinstance(rule, Together) else rule.group[pods]
+        _, pair, count = np.unique(
+            np.stack((problem.assignment[pods], group)), axis=1, return_inverse=True, return_counts=True
+        )
+        found[pods] |= count[pair.ravel()] > 1
+    return found

@@ -76,7 +76,7 @@ class DrainNodesObjective(ConsolidateNodesObjective):
 
     def choose_nodes(self) -> None:
         """See the base class; the scheduler of a chosen node needs no hint."""
-        self.hint = ""
+        super().choose_nodes()
 
     def nothing_to_do(self) -> str:
         """That no node is selected, or that none of them has pods."""
