@@ -10,6 +10,7 @@ from descheduler.model.pod import Pod
 from descheduler.plan.decisions import Decisions
 from tests.builders import Object, make_node, make_pod
 from tests.planner.choosing import run_choosing, targets
+from tests.planner.objective_over import objective_over
 from tests.planner.runs import goal_of, run_objective
 from tests.strategies.runs import evicted
 
@@ -114,3 +115,25 @@ def test_free_devices_are_made_usable_beside_large_amounts_of_memory() -> None:
     )
 
     assert goal_of(decisions).levels[0].after <= goal_of(decisions).levels[0].before
+
+
+@pytest.mark.parametrize(
+    ("pending", "text"),
+    [
+        pytest.param(
+            [pod("absurd", "7Ei", "")],
+            "no room: pod default/absurd requests 7Ei memory, the largest node has 8Pi",
+            id="far more than any amount that is counted",
+        ),
+        pytest.param(
+            [pod(name, "9Pi", "") for name in "pqrst"],
+            "no room: pod default/p requests 9Pi memory, the largest node has 8Pi;"
+            " no room: pod default/q requests 9Pi memory, the largest node has 8Pi;"
+            " no room: pod default/r requests 9Pi memory, the largest node has 8Pi;"
+            " 2 more pods request more than any node has",
+            id="many",
+        ),
+    ],
+)
+def test_pods_that_request_more_than_any_node_has_are_named(pending: list[Pod], text: str) -> None:
+    assert objective_over("makeRoom", NODES, pending).objective.hopeless() == text

@@ -82,19 +82,6 @@ def test_it_is_said_where_no_room_is_missing(pending: list[Pod], args: Object, t
         pytest.param(
             [waiting("huge", "11")], "no room: pod default/huge requests 11 CPU, the largest node has 10", id="CPU"
         ),
-        pytest.param(
-            [waiting("absurd", "1", memory="7Ei")],
-            "no room: pod default/absurd requests 7Ei memory, the largest node has 8Gi",
-            id="far more memory",
-        ),
-        pytest.param(
-            [waiting(name, "11") for name in "pqrst"],
-            "no room: pod default/p requests 11 CPU, the largest node has 10;"
-            " no room: pod default/q requests 11 CPU, the largest node has 10;"
-            " no room: pod default/r requests 11 CPU, the largest node has 10;"
-            " 2 more pods request more than any node has",
-            id="many",
-        ),
         pytest.param([waiting("whole", "10")], "", id="as large as a node"),
         pytest.param([waiting("huge", "11"), waiting("large", "6")], "", id="one of two"),
     ],

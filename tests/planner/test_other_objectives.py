@@ -72,20 +72,6 @@ def test_it_is_said_where_nothing_can_be_saved(nodes: Any, pods: list[Pod], text
     assert cost(pods, nodes).objective.nothing_to_do() == text
 
 
-@pytest.mark.parametrize("price", ["0", "0.0116", "0.0004"])
-def test_the_price_of_a_node_is_shown_as_it_is_stated(price: str) -> None:
-    nodes = [NODES[0], make_node("b", cpu="10", labels={"cost": price})]
-    asked = cost([pod("p", "5"), pod("q", "5", "b")], nodes)
-
-    assert asked.objective.reason(asked.pod("q")) == f"other nodes have cheaper room (node b costs {price})"
-
-
-def test_what_is_requested_of_a_free_node_costs_nothing() -> None:
-    nodes = [NODES[0], *(make_node(name, cpu="10", labels={"cost": "0"}) for name in "bcd")]
-
-    assert cost([pod("p", "5"), *(pod(f"q-{name}", "10", name) for name in "bcd")], nodes).objective.figure() == 1000
-
-
 def test_moves_that_save_nothing_by_themselves_are_closed() -> None:
     """A tiny pod saves less than a thousandth; pods of node b save on node c alone."""
     asked = cost([pod("p", "5"), pod("q", "2", "b"), pod("tiny", "1m")])
