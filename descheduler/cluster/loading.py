@@ -49,7 +49,7 @@ def settled_gc() -> Iterator[None]:
 
 
 def free_cycles() -> None:
-    """Frees at once what nobody can reach any more, though its parts refer to one another.
+    """Frees at once what is not used any more, though its parts refer to one another.
 
     What a run over a large snapshot has made takes hundreds of megabytes, and is made again each time that plugins are
     asked once more. Objects that were settled before are not walked.

@@ -115,7 +115,7 @@ class _Arrays:
 
     def reach(self, nodes: BoolMask) -> NDArray[np.bool_]:
         """bool[C]: whether they may come to any of `nodes`."""
-        return np.asarray((self._bits & np.packbits(nodes)).any(axis=1)[self._which])
+        return np.asarray((self._bits & np.packbits(nodes)).any(axis=1))[self._which]
 
     def may(self, places: Places) -> NDArray[np.bool_]:
         """bool[N]: where any of these crowds may go."""
@@ -140,8 +140,7 @@ class _Arrays:
         Sums are exact up to 2^53, which is more than a cluster has of anything.
         """
         if row not in self._coming:
-            of_mask = np.bincount(self._which, weights=self.amounts(row) * self.numbers, minlength=len(self._masks))
-            self._coming[row] = of_mask @ self._masks.astype(np.float64)
+            self._coming[row] = _sums(self.amounts(row) * self.numbers, self._which, len(self._masks)) @ self._masks
         own = float(self.amounts(row)[place])
         return self._coming[row] - own * self._masks[self._which[place]] if own else self._coming[row]
 
@@ -273,7 +272,7 @@ class _Proof:
         by_resource = []
         for row in self._crowd.amounts:
             sizes, places = self._arrays.sizes(row)
-            numbers = np.bincount(places, weights=others, minlength=len(sizes))
+            numbers = _sums(others, places, len(sizes))
             in_all = np.cumsum(sizes * numbers)
             if in_all[-1]:
                 beside = self._beside_pod(row, nodes).astype(np.float64)
@@ -319,6 +318,11 @@ class _Proof:
         """How many of the others that may come to `nodes` the constraint counts."""
         counting = self._arrays.found(constraint.query)
         return int(np.where(self._arrays.reach(nodes), self._beside, 0)[counting].sum())
+
+
+def _sums(amounts: NDArray[np.int64], places: NDArray[np.intp], number: int) -> NDArray[np.float64]:
+    """float64[number]: the sum of the amounts at each of the places."""
+    return np.bincount(places, weights=amounts, minlength=number).astype(np.float64, copy=False)
 
 
 def _num_needed(
