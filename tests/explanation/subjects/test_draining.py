@@ -15,6 +15,9 @@ from tests.explanation.questions import cluster_of, node_explanation, policy_of
 from tests.planner.runs import verified as planner_policy
 from tests.report.decided_cycles import pod_life_time_policy
 
+DEARER = {"controller.kubernetes.io/pod-deletion-cost": "1"}
+"""Of a pod that the plan leaves where another one will do."""
+
 
 def blockers(*objects: Object) -> list[tuple[str, str]]:
     """(pod, blocker) of a node with these pods."""
@@ -215,7 +218,10 @@ def test_a_node_that_is_not_ready_is_not_drained(is_named: bool) -> None:
 def test_a_node_that_a_run_leaves_for_want_of_disruptions_can_be_drained_in_a_later_one() -> None:
     """The pod of the other node uses the one disruption that the budget allows."""
     other = node_object("0", cpu="10", labels=OLD, unschedulable=True)
-    pods = [pod_object(name, node=node, labels={"app": "web"}) for name, node in (("one", "0"), ("two", "a"))]
+    names = {"one": ("0", {}), "two": ("a", DEARER)}
+    pods = [
+        pod_object(name, node=node, labels={"app": "web"}, annotations=cost) for name, (node, cost) in names.items()
+    ]
 
     assert planned(A, B, other, pods=[*pods, budget(1)]) == (
         "in a later run; not in this one: pod default/two cannot be evicted: PodDisruptionBudget default/web allows"
@@ -238,7 +244,9 @@ def test_a_node_that_a_run_leaves_is_said_to_be_left_where_the_goal_names_the_ca
     others = [node_object(f"0-{number:02}", cpu="10", labels=OLD, unschedulable=True) for number in range(11)]
     pods = [pod_object(f"p-{node['metadata']['name']}", node=node["metadata"]["name"], cpu="3") for node in others]
 
-    assert planned(A, B, *others, pods=[*pods, pod_object("last", node="a", cpu="3")]) == (
+    last = pod_object("last", node="a", cpu="3", annotations=DEARER)
+
+    assert planned(A, B, *others, pods=[*pods, last]) == (
         "in a later run; not in this one: the plan leaves the node with pods, and its goal names the causes of other"
         " nodes only"
     )
