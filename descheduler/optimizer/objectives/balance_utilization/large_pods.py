@@ -9,7 +9,7 @@ import numpy as np
 from descheduler.optimizer.arrays import PENDING, Bools, Ints
 from descheduler.optimizer.objectives.balance_utilization.ceilings import Ceilings
 from descheduler.optimizer.problem import Problem
-from descheduler.optimizer.rules import AtMost, MoveLimit
+from descheduler.optimizer.rules import AtMost, MaxSkew, MoveLimit
 
 _FEW_NODES = 6
 """A pod is large if no more nodes have room for it: those of several nodes over their ceiling may need the same."""
@@ -75,9 +75,9 @@ def pod_kinds(problem: Problem, pods: Ints, *, costs: bool) -> tuple[Ints, Ints]
     """The first of `pods` of each kind, int64[K], and the kind of each of them, by their place among `pods`.
 
     Pods of one kind need the same, may run on the same nodes and count in the same groups of limits and of rules of
-    how many there may be; with `costs` their evictions cost the same.
+    how many there may be in a domain; with `costs` their evictions cost the same.
     """
-    groups = [rule.group[pods] for rule in problem.rules if isinstance(rule, AtMost | MoveLimit)]
+    groups = [rule.group[pods] for rule in problem.rules if isinstance(rule, AtMost | MaxSkew | MoveLimit)]
     keys = [problem.need[pods], problem.pod_class[pods], *groups, *([problem.cost[pods]] if costs else [])]
     _, first, kind = np.unique(np.column_stack(keys), axis=0, return_index=True, return_inverse=True)
     return first.astype(np.int64), kind.reshape(-1).astype(np.int64)
