@@ -220,11 +220,31 @@ class _Program:
         program.limit(one_each, -count)
         costs = {each.choice: -int(self._problem.cost[each.pod]) for each in self._all_leaving}
         if len(set(costs.values())) <= 1:
+            self._wait_for_few(costs)
             return len(self._nodes) - num_under, count * -min(costs.values(), default=0)
         cheapest = sum(sorted(cover.bound for cover in self._ceilings.covers.values() if cover)[:num_relieved])
         of_count = int(np.sort(self._problem.cost[self._movable])[:count].sum())
         proven = -(program.most_gained(costs, begins_with_taken=True) or 0)
+        self._wait_for_few(costs)
         return len(self._nodes) - num_under, max(proven, cheapest, of_count)
+
+    def _wait_for_few(self, costs: Mapping[int, int]) -> None:
+        """Looks for a solution as cheap as the last one, in which fewer large pods come to where others have to leave.
+
+        Pods that wait for each other in a circle can be moved in no order.
+        """
+        if not (taken := self._program.taken):
+            return
+        spent = sum(-cost * taken[choice] for choice, cost in costs.items())
+        self._program.limit({choice: -cost for choice, cost in costs.items()}, spent)
+        room, need = self._ceilings.room - self._ceilings.usage, self._problem.need
+        waiting = [
+            each.choice
+            for node, coming in self._coming.items()
+            for each in coming
+            if ((need[each.pod] > room[node]) & (need[each.pod] > 0)).any()
+        ]
+        self._program.most_gained(dict.fromkeys(waiting, -1), begins_with_taken=True)
 
     def leaving(self) -> list[int]:
         """Of the last solution."""
