@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from descheduler.optimizer import (
-    AtMost,
     BalanceUtilization,
     Limits,
+    MinDomains,
     Problem,
     Reassignment,
     RepairViolations,
@@ -53,8 +53,8 @@ def test_moves_are_those_of_all_waves_in_order() -> None:
 
 
 def apart() -> Problem:
-    """8 of at most 7 on the first node; the pod that the other one has room for keeps apart from the one there."""
-    rule = AtMost(np.array([-1, 0, 0]), np.arange(2), np.array([1]))
+    """8 of at most 7 on the first node; the pod that the other one has room for is not to be where the one there is."""
+    rule = MinDomains(np.array([-1, 0, 0]), np.arange(2), np.array([2]))
     return make_problem([[5], [3], [4]], [[20], [20]], [0, 0, 1], rules=[rule])
 
 

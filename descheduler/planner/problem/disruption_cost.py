@@ -70,6 +70,12 @@ def cost_of_cheapest(problem: Problem, number: int) -> int:
     return int(np.sort(costs)[:number].sum())
 
 
+def fewest_that_cost(problem: Problem, cost: int) -> int:
+    """How many evictions it takes at least to cost so much."""
+    costs = problem.cost[problem.evictable & (problem.assignment != PENDING)]
+    return int(np.searchsorted(np.cumsum(-np.sort(-costs)), cost)) + 1 if cost > 0 else 0
+
+
 def _share_of_range(values: Floats) -> Floats:
     """Where each of the different values is between the lowest and the highest, by rank: scales of priorities jump."""
     known, ranks = np.unique(values, return_inverse=True)

@@ -26,7 +26,7 @@ from descheduler.planner.objectives.draining.closed_nodes import ClosedNodes
 from descheduler.planner.problem.allowed_nodes import AskingOrder
 from descheduler.planner.problem.cluster_problem import ClusterProblem, cluster_problem
 from descheduler.planner.problem.disposable_pods import disposable_pods, with_nowhere
-from descheduler.planner.problem.disruption_cost import cost_of_cheapest, most_of_ties
+from descheduler.planner.problem.disruption_cost import cost_of_cheapest, fewest_that_cost, most_of_ties
 from descheduler.planner.search.last_plan import PlannedTargets
 from descheduler.planner.search.refusals import Refusals
 from descheduler.planner.search.stopping_limits import StoppingLimits, stopping_limits
@@ -118,7 +118,9 @@ class PlanSearch:
         bounded = booked.for_bounds(resized_shrink=shrink)
         problem, stated = self._whole(self._with_places(bounded, has_nowhere=has_nowhere))
         figure, cost = self._objective.bound_of(stated.prepare(problem).bound())
-        fewest, self.least_evictions = self._fewest(problem, objective=stated)
+        fewest, least = self._fewest(problem, objective=stated)
+        # Each of the two bounds may be found where the other one is not.
+        self.least_evictions = max(least, fewest_that_cost(problem, cost))
         self.bound = figure, max(cost, cost_of_cheapest(problem, self.least_evictions))
         # What drains nodes says of each what keeps it.
         is_about_whole = self._objective.empties_nodes and not self._objective.says_why_each_is_left

@@ -48,3 +48,16 @@ def test_a_limit_of_what_no_choice_takes_leaves_all_or_nothing(most: int, gained
     program.limit({number: 0}, most)
 
     assert program.most_gained({number: 1}) == gained
+
+
+@pytest.mark.parametrize("restarts", [False, True])
+def test_bounds_are_the_same_whatever_the_solver_begins_with(restarts: bool) -> None:
+    program = IntegerProgram(work=1.0, restarts=restarts)
+    few, many = program.choose(5), program.choose(5)
+    program.limit({few: 1, many: 2}, 9)
+    assert program.most_gained({few: 1, many: 1}, begins_with_taken=True) == 7
+
+    program.limit({few: 1}, 3)
+
+    assert program.most_gained({few: 1, many: 1}, begins_with_taken=True) == 6
+    assert program.taken == (3, 3)

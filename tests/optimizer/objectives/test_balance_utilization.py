@@ -72,8 +72,8 @@ def test_pods_without_another_node_are_in_no_bound() -> None:
 
 
 def test_pods_that_are_larger_than_what_stays_elsewhere_leaves_are_in_no_bound() -> None:
-    """Node 1 has room for 3 beside its pinned pod, so the pod of 5 stays and two of 2 leave."""
-    problem = make_problem([[5], [2], [2], [2], [7]], [[12], [10]], [0, 0, 0, 0, 1], evictable=[True] * 4 + [False])
+    """Node 1 has room for 4 beside its pinned pod, so the pod of 5 stays and two of 2 leave."""
+    problem = make_problem([[5], [2], [2], [2], [6]], [[12], [10]], [0, 0, 0, 0, 1], evictable=[True] * 4 + [False])
 
     plan = solve(problem, BalanceUtilization(np.array([[8], [10]])), Limits(work=2.0))
 

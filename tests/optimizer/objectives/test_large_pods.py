@@ -21,16 +21,37 @@ def test_what_a_pod_does_not_need_may_be_used_up() -> None:
 
     large = large_pods(Ceilings(problem, np.array([[7, 5], [8, 5]])))
 
-    assert large.pods.tolist() == [0]
-    assert large.capacity.tolist() == [[0, 1]]
+    assert large.pods[~large.has_room].tolist() == [0]
+    assert large.capacity[~large.has_room].tolist() == [[0, 1]]
 
 
-def test_a_pod_that_one_node_has_just_room_for_is_not_large() -> None:
+def test_a_pod_that_one_node_has_just_room_for_fits_somewhere() -> None:
     problem = make_problem([[4], [4], [3], [6]], [[10], [7], [9]], [0, 0, 1, 2])
 
     large = large_pods(Ceilings(problem, np.array([[7], [7], [7]])))
 
-    assert large.kind.tolist() == [-1, -1, -1, 0]
+    assert large.fits_nowhere(np.arange(4)).tolist() == [False, False, False, True]
+
+
+@pytest.mark.parametrize(("num_nodes", "is_large"), [(6, True), (7, False)])
+def test_a_pod_that_many_nodes_have_room_for_is_not_large(num_nodes: int, is_large: bool) -> None:
+    """The pod of 4 is on a node that is over its ceiling, and so many others are empty."""
+    problem = make_problem([[4]], [[3]] + [[5]] * num_nodes, [0])
+
+    large = large_pods(Ceilings(problem, problem.capacity))
+
+    assert (len(large.pods) == 1) == is_large
+    assert not large.fits_nowhere(np.arange(1)).any()
+
+
+def test_pods_that_no_node_has_room_for_come_first_even_where_more_others_have_to_leave() -> None:
+    """The pod of 9 fits node 2 once that of 3 has left. Those of 4 are on a node that is over its ceiling."""
+    problem = make_problem([[4], [4], [9], [3]], [[10], [10], [10]], [0, 0, 1, 2])
+
+    large = large_pods(Ceilings(problem, np.array([[5], [10], [10]])))
+
+    assert large.pods.tolist() == [2, 0, 3]
+    assert large.has_room.tolist() == [False, True, True]
 
 
 def crowd(sizes: list[int], *, small: int = 0, on: int = 0) -> tuple[Problem, LargePods]:

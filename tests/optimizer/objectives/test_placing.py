@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from descheduler.optimizer import BalanceUtilization, Problem, Together, make_problem
+from descheduler.optimizer.objectives.balance_utilization.large_pods import large_pods
+from descheduler.optimizer.objectives.balance_utilization.relief import least_relief
 
 
 def proposed(problem: Problem, *most: int) -> list[int]:
@@ -43,3 +45,15 @@ def test_which_of_two_large_pods_comes_to_which_place_is_tried_in_several_orders
     )
 
     assert proposed(problem, 7, 7, 7, 7, 20) == [2, 0, 1, 3, 4, 4, 1]
+
+
+def test_of_plans_that_cost_the_same_one_is_proposed_whose_pods_wait_for_no_others() -> None:
+    """The pods of 4 may come to node 2 or 3 as things are, or each to where the other one leaves: a circle."""
+    problem = make_problem(
+        [[4], [4], [4], [4]], [[8], [8], [4], [4]], [0, 0, 1, 1], evictable=[True, False, True, False]
+    )
+    goal = BalanceUtilization(np.array([5, 5, 4, 4])[:, None]).prepare(problem)
+
+    relief = least_relief(goal.ceilings, large_pods(goal.ceilings))
+
+    assert sorted(node for nodes in relief.places.values() for node in nodes) == [2, 3]

@@ -117,6 +117,20 @@ def test_one_pod_makes_place_for_two_large_ones() -> None:
     assert BalanceUtilization(ceiling).prepare(problem).bound() == best_balance(problem, ceiling) == (0, 3)
 
 
+def test_pods_share_the_room_of_the_one_node_that_has_some_for_them() -> None:
+    """Nodes 0 and 1 are relieved by their pods of 4, of which node 2 has room for one; node 3 has room for two of 2."""
+    problem = make_problem(
+        [[4], [2], [2], [4], [4], [2], [2], [4]],
+        [[12], [12], [4], [4]],
+        [0, 0, 0, 0, 1, 1, 1, 1],
+        pod_class=[0, 1, 1, 2, 0, 1, 1, 2],
+        allowed=[[True, True, True, False], [True, True, False, True], [False] * 4],
+    )
+    ceiling = np.array([[8], [8], [4], [4]])
+
+    assert BalanceUtilization(ceiling).prepare(problem).bound() == best_balance(problem, ceiling) == (0, 3)
+
+
 def test_no_pod_has_to_leave_a_node_that_is_at_its_ceiling_where_no_large_one_comes() -> None:
     """One move in all: of nodes 0 and 3 one is relieved. Both pods of 3 could make place for the one of 6."""
     problem = make_problem(

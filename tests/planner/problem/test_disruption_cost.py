@@ -10,7 +10,13 @@ from descheduler.optimizer.arrays import PENDING
 from descheduler.optimizer.problem import make_problem
 from descheduler.placement.prover import LandingProver
 from descheduler.planner.args import DisruptionCost
-from descheduler.planner.problem.disruption_cost import ORDINARY, cost_of_cheapest, disruption_costs, most_of_ties
+from descheduler.planner.problem.disruption_cost import (
+    ORDINARY,
+    cost_of_cheapest,
+    disruption_costs,
+    fewest_that_cost,
+    most_of_ties,
+)
 from tests.builders import NOW, container_status, make_pod, make_view, pod_object
 from tests.placement.workloads import cluster_of, workload_object
 
@@ -117,6 +123,15 @@ def test_the_cheapest_evictions_are_of_pods_that_can_be_evicted(number: int, cos
     )
 
     assert cost_of_cheapest(problem, number) == cost
+
+
+@pytest.mark.parametrize(("cost", "number"), [(0, 0), (1, 1), (7, 1), (8, 2), (10, 2), (11, 3), (12, 3)])
+def test_so_much_is_cost_by_no_fewer_evictions_than_by_the_dearest(cost: int, number: int) -> None:
+    problem = make_problem(
+        [[1]] * 5, [[9]], [0, 0, 0, 0, PENDING], cost=[2, 7, 9, 3, 9], evictable=[True, True, False, True, True]
+    )
+
+    assert fewest_that_cost(problem, cost) == number
 
 
 def test_plans_with_as_many_evictions_differ_by_tie_breaks_alone() -> None:

@@ -1,4 +1,4 @@
-"""Pods that could leave if nodes had room for them, but no node has under its ceiling, as things are."""
+"""Pods that could leave if nodes had room for them, but no node has under its ceiling, as things are, or few have."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ import numpy as np
 from descheduler.optimizer.arrays import PENDING, Bools, Ints
 from descheduler.optimizer.objectives.balance_utilization.ceilings import Ceilings
 from descheduler.optimizer.problem import Problem
-from descheduler.optimizer.rules import AtMost, MoveLimit
+from descheduler.optimizer.rules import AtMost, MaxSkew, MoveLimit
 
+_FEW_NODES = 6
+"""A pod is large if no more nodes have room for it: those of several nodes over their ceiling may need the same."""
 _MOST_PLACES = 5_000
 """Pairs of a kind and a node that a bound looks at."""
 _MOST_PODS = 20_000
@@ -24,11 +26,17 @@ class LargePods:
     pods:     int64[K], one pod of each kind.
     kind:     int64[P], of each pod; -1 for those that are not large.
     capacity: int64[K, N], how many pods of the kind each node has room for once all have left that can.
+    has_room: bool[K], whether some node has room for one of the kind as things are.
     """
 
     pods: Ints
     kind: Ints
     capacity: Ints
+    has_room: Bools
+
+    def fits_nowhere(self, pods: Ints) -> Bools:
+        """bool[k]: which of `pods` no node has room for as things are."""
+        return np.append(~self.has_room, False)[self.kind[pods]]
 
     @property
     def nodes(self) -> Ints:
@@ -37,18 +45,21 @@ class LargePods:
 
 
 def large_pods(ceilings: Ceilings) -> LargePods:
-    """The large pods that can leave; those of kinds that are on nodes over their ceiling first, if there are many."""
+    """The large pods that can leave.
+
+    If there are many, those that no node has room for come first, and of these the kinds on nodes over their ceiling.
+    """
     problem, leaves = ceilings.problem, ceilings.leaves
     movable = np.flatnonzero(leaves)
     first, kind = pod_kinds(problem, movable, costs=False)
     kinds = movable[first]
     room = np.minimum(ceilings.whole_ceiling, problem.capacity) - ceilings.usage
-    is_large: Bools = np.asarray((_num_fitting(problem, kinds, room) == 0).all(axis=1))
+    num_nodes: Ints = (_num_fitting(problem, kinds, room) > 0).sum(axis=1)
     stays = problem.usage(np.where(leaves, PENDING, problem.assignment))
     capacity = _num_fitting(problem, kinds, ceilings.room - stays)
     num_hot = np.bincount(kind, weights=ceilings.was_hot[problem.assignment[movable]], minlength=len(kinds))
-    ranked = np.argsort(-num_hot, kind="stable")
-    ranked = ranked[is_large[ranked]]
+    ranked = np.lexsort((-num_hot, num_nodes > 0))
+    ranked = ranked[num_nodes[ranked] <= _FEW_NODES]
     kept = ranked[np.cumsum((capacity[ranked] > 0).sum(axis=1)) <= _MOST_PLACES]
     is_place: Bools = np.asarray((capacity[kept] > 0).any(axis=0))
     if is_place[problem.assignment[movable]].sum() > _MOST_PODS:
@@ -57,16 +68,16 @@ def large_pods(ceilings: Ceilings) -> LargePods:
     number[kept] = np.arange(len(kept))
     kind_of = np.full(problem.num_pods, -1)
     kind_of[movable] = number[kind]
-    return LargePods(kinds[kept], kind_of, capacity[kept])
+    return LargePods(kinds[kept], kind_of, capacity[kept], num_nodes[kept] > 0)
 
 
 def pod_kinds(problem: Problem, pods: Ints, *, costs: bool) -> tuple[Ints, Ints]:
     """The first of `pods` of each kind, int64[K], and the kind of each of them, by their place among `pods`.
 
     Pods of one kind need the same, may run on the same nodes and count in the same groups of limits and of rules of
-    how many there may be; with `costs` their evictions cost the same.
+    how many there may be in a domain; with `costs` their evictions cost the same.
     """
-    groups = [rule.group[pods] for rule in problem.rules if isinstance(rule, AtMost | MoveLimit)]
+    groups = [rule.group[pods] for rule in problem.rules if isinstance(rule, AtMost | MaxSkew | MoveLimit)]
     keys = [problem.need[pods], problem.pod_class[pods], *groups, *([problem.cost[pods]] if costs else [])]
     _, first, kind = np.unique(np.column_stack(keys), axis=0, return_index=True, return_inverse=True)
     return first.astype(np.int64), kind.reshape(-1).astype(np.int64)

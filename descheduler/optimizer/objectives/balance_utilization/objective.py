@@ -84,10 +84,19 @@ class BalanceUtilizationGoal(PreparedObjective):
     @cached_property
     def _relief(self) -> RelaxedPlan | None:
         """None where the cheapest covers go together: limits let them, and their pods find room as things are."""
-        cheapest = np.array([pod for cover in self._covers.values() for pod in cover.chosen], dtype=np.int64)
-        if (self._large.kind[cheapest] < 0).all() and MovesLeft(self._problem, _NO_PODS).take(cheapest):
-            return None
-        return least_relief(self.ceilings, self._large)
+        return None if self._are_covers_placed else least_relief(self.ceilings, self._large)
+
+    @property
+    def _are_covers_placed(self) -> bool:
+        """Whether no model is needed to tell that no plan is better than the cheapest covers."""
+        covers = self._covers.values()
+        cheapest = np.array([pod for cover in covers for pod in cover.chosen], dtype=np.int64)
+        limits_let = MovesLeft(self._problem, _NO_PODS).take(cheapest)
+        if self._large.fits_nowhere(cheapest).any() or not limits_let:
+            return False
+        placement = Arrangement(self._problem)
+        place_covers(self.ceilings, placement)
+        return bool((placement.at[cheapest] != placement.origins[cheapest]).all())
 
     def proposed(self) -> Ints | None:
         """What becomes of the pods that leave in the model of the bound; None where the bound needs no model."""
