@@ -13,13 +13,13 @@ from descheduler.model.pod import Pod
 from descheduler.placement.plugins.elastic_quota.quota_usage import ELASTIC_QUOTA_KIND
 from descheduler.plan.goals import Goal
 from descheduler.plan.search_watch import SearchState, SearchWatch
-from tests.builders import Object, make_budget, make_node, make_pod, owner, required_node_affinity
+from tests.builders import Object, make_budget, make_node, make_pod, owner
 from tests.placement.plugins.elastic_quota.quotas import make_quota, quota_pod
+from tests.planner import swap
 from tests.planner.runs import asked_after, goal_of, run_objective
 from tests.strategies.runs import evicted
 
-FOUR_NODES = [make_node(name, cpu="10", labels={"name": name}) for name in "abcd"]
-NODES = FOUR_NODES[:3]
+NODES = [make_node(name, cpu="10", labels={"name": name}) for name in "abc"]
 TARGET: Object = {"targetThresholds": {"cpu": 70}}
 NO_SCALES: Object = dict.fromkeys(("priority", "evictionCost", "age", "restarts", "replicas", "gang", "job"), 0)
 """Every eviction costs the same."""
@@ -33,21 +33,13 @@ ONE = [pod("p", "3"), pod("q", "6"), pod("b", "1", "b")]
 """One eviction of pod p brings node a under its target."""
 TWO = [pod("p", "2"), pod("q", "2"), pod("bare", "5500m", owners=[])]
 """Two evictions do."""
-PART = [
-    pod("a", "4", owners=["DaemonSet/agent"]),
-    pod("to-b", "5", affinity=required_node_affinity("name", "b")),
-    pod("b", "2", "b", owners=["DaemonSet/agent"]),
-    pod("to-a", "3", "b", affinity=required_node_affinity("name", "a")),
-    *(pod("x", "4", "c"), pod("y", "4", "c"), pod("d", "3", "d", owners=["DaemonSet/agent"])),
-]
-"""A pod of c goes to d. Pods of a and b would have to change places, which no order of moves does and no bound knows."""
 NONE = [pod("x", "4"), pod("y", "4"), pod("b", "5", "b"), pod("c", "5", "c")]
 """No node has room for a pod of node a."""
 
 
 def nodes_of(pods: Sequence[Pod]) -> Sequence[Node]:
-    """Four for pods of which one is on the last of them."""
-    return FOUR_NODES if any(each.node_name == "d" for each in pods) else NODES
+    """Those of the world with a swap for its pods."""
+    return swap.NODES if pods is swap.PODS else NODES
 
 
 def planned(pods: Sequence[Pod], costs: Object = NO_SCALES, **planner: Any) -> tuple[list[str], Goal]:
@@ -106,7 +98,7 @@ def test_what_gains_too_little_for_an_eviction_stays(
 
 def test_too_little_gain_comes_before_a_limit_that_would_stop_the_plan_as_well() -> None:
     """No number of runs with the limit reaches what is not worth its evictions."""
-    found, goal = planned(PART, minGainPerDisruption=2, maxEvictions=1)
+    found, goal = planned(swap.PODS, minGainPerDisruption=2, maxEvictions=1)
 
     assert (found, goal.sentence) == (
         [],
@@ -117,7 +109,7 @@ def test_too_little_gain_comes_before_a_limit_that_would_stop_the_plan_as_well()
 
 def test_a_limit_that_is_the_reason_is_not_said_again_of_each_node() -> None:
     decisions = run_objective(
-        "balanceUtilization", FOUR_NODES, PART, args=TARGET, policy={"maxNoOfPodsToEvictTotal": 0}, packs=False
+        "balanceUtilization", swap.NODES, swap.PODS, args=TARGET, policy={"maxNoOfPodsToEvictTotal": 0}, packs=False
     )
 
     assert goal_of(decisions).sentence == (
@@ -151,7 +143,7 @@ def test_a_pod_is_told_what_its_eviction_would_gain(pods: list[Pod], costs: Obje
     ("pods", "planner", "leaving", "sentence", "facts"),
     [
         pytest.param(
-            PART,
+            swap.PODS,
             {},
             1,
             "2 nodes over target → 1 with 1 eviction; no better plan was found within the limits",
@@ -168,7 +160,7 @@ def test_a_pod_is_told_what_its_eviction_would_gain(pods: list[Pod], costs: Obje
             id="nothing",
         ),
         pytest.param(
-            PART,
+            swap.PODS,
             {"maxEvictions": 1},
             1,
             "2 nodes over target → 1 with 1 eviction; proven best for maxEvictions (1); the rest needs at least 2 more"
@@ -177,7 +169,7 @@ def test_a_pod_is_told_what_its_eviction_would_gain(pods: list[Pod], costs: Obje
             id="as much as the limit allows",
         ),
         pytest.param(
-            PART,
+            swap.PODS,
             {"maxEvictions": 0},
             0,
             "2 nodes over target → 2 with 0 evictions; proven best for maxEvictions (0); the rest needs at least 3 more"
@@ -221,7 +213,7 @@ def watched(pods: Sequence[Pod], **watch: Any) -> tuple[list[SearchState | None]
             id="all",
         ),
         pytest.param(
-            PART,
+            swap.PODS,
             SearchState("Best plan so far: 2 nodes over target → 1 with 1 eviction (best possible: 0)", has_plan=True),
             [(0, 0, 2), (1, 0, 1)],
             id="a part",
@@ -243,7 +235,7 @@ def test_a_search_is_watched_from_its_start_to_its_end(
 
 
 def test_a_search_that_is_interrupted_ends_with_the_best_plan_so_far_and_says_so() -> None:
-    _, part = watched(PART, is_cancelled=lambda: True)
+    _, part = watched(swap.PODS, is_cancelled=lambda: True)
     _, done = watched(ONE, is_cancelled=lambda: True)
 
     assert part.sentence == (

@@ -20,9 +20,9 @@ from tests.builders import (
     make_pod,
     owner,
     required_anti_affinity,
-    required_node_affinity,
 )
 from tests.placement.plugins.elastic_quota.quotas import make_quota, quota_pod
+from tests.planner import swap
 from tests.planner.choosing import run_choosing
 from tests.planner.runs import goal_of, run_objective
 
@@ -35,18 +35,7 @@ def pod(name: str, cpu: str, node: str = "a", **facts: Any) -> Pod:
 
 
 def test_nothing_is_said_to_be_needed_for_figures_that_the_plan_does_not_reach() -> None:
-    """A pod of 4 leaves c for d. A pod of 5 and one of 3 would have to change places between a and b, both at once."""
-    nodes = [make_node(name, cpu="10", labels={"kubernetes.io/hostname": name}) for name in "abcd"]
-    on_a, on_b = (required_node_affinity("kubernetes.io/hostname", name) for name in "ab")
-    pods = [
-        pod("a", "4", owners=["DaemonSet/agent"]),
-        pod("to-b", "5", affinity=on_b),
-        pod("b", "2", "b", owners=["DaemonSet/agent"]),
-        pod("to-a", "3", "b", affinity=on_a),
-        *(pod("x", "4", "c"), pod("y", "4", "c"), pod("z", "3", "d", owners=["DaemonSet/agent"])),
-    ]
-
-    goal = goal_of(run_objective("balanceUtilization", nodes, pods, args=TARGET, packs=False))
+    goal = goal_of(run_objective("balanceUtilization", swap.NODES, swap.PODS, args=TARGET, packs=False))
 
     assert goal.levels == (Level("nodes over target", 2, 1, 0),)
     assert (goal.bound, goal.cost_bound, goal.status) == (None, None, "feasible")

@@ -7,6 +7,7 @@ from descheduler.report.plan.making import make_plan
 from descheduler.telemetry.metrics.families import run_registry
 from descheduler.telemetry.run_record import RunRecord
 from tests.builders import make_node, make_pod
+from tests.planner import swap
 from tests.planner.runs import run_objective
 from tests.strategies.runs import run_plugin
 
@@ -37,12 +38,9 @@ def test_figures_and_evictions_of_an_objective_stand_beside_their_bounds() -> No
 
 
 def test_evictions_have_no_bound_where_none_is_proven_for_the_figures_of_the_plan() -> None:
-    """A pod of 4 cores has to leave both a and b, and c has room for one of them."""
-    on_nodes = {"v": "a", "w": "a", "x": "b", "y": "b"}
-    pods = [*(make_pod(name, cpu="4", node=node) for name, node in on_nodes.items()), make_pod("z", cpu="3", node="c")]
-    nodes, args = [make_node(name, cpu="10") for name in "abc"], {"targetThresholds": {"cpu": 70}}
+    args = {"targetThresholds": {"cpu": 70}}
 
-    decisions = run_objective("balanceUtilization", nodes, pods, args=args, packs=False)
+    decisions = run_objective("balanceUtilization", swap.NODES, swap.PODS, args=args, packs=False)
 
     assert goal_samples(decisions) == {
         ("descheduler_goal", "before"): 2,
