@@ -36,8 +36,8 @@ _SECOND = 2
 """The wave that has one before it."""
 _SHARE_ONCE_MORE = 0.25
 """Of the limits of searches, for the second time, and half as much each further time: half of them for all together."""
-_FREELY = 2
-"""From the next time on nothing is granted beside the largest part that was proven by then."""
+_FREELY, _FREELY_FOR_PLANS = 2, 3
+"""From the next time on nothing is granted beside the largest part that was proven by then: a search finds other plans."""
 
 
 class PluginAnswers(msgspec.Struct, frozen=True):
@@ -77,6 +77,7 @@ def ask_until_safe(ask: Ask, policy: Policy, evicted: Sequence[Pod], observer: P
         free_cycles()
         asked = ask(NOTHING_HELD_BACK)
     share = _SHARE_ONCE_MORE
+    freely = _FREELY_FOR_PLANS if any(facts.goals for facts in asked.run.facts.values()) else _FREELY
     for times in range(1, _MOST_TIMES):
         moves = [move for move in asked.evictor.book.moves if not move.is_repeated]
         if not moves or asked.evictor.landings.holds_room or not asked.evictor.landings.has_to_land():
@@ -89,10 +90,9 @@ def ask_until_safe(ask: Ask, policy: Policy, evicted: Sequence[Pod], observer: P
             return asked
         held_back = held_back.with_more(causes_of(asked.evictor.landings, staying))
         kept = [move for move in moves if move.pod not in staying]
-        if times >= _FREELY:
-            kept = max(kept, known, key=_by_turn) if times == _FREELY else kept
-            held_back = held_back.but_for(move.pod for move in kept)
-        known = kept
+        known = max(kept, known, key=_by_turn)
+        if times >= freely:
+            held_back = held_back.but_for(move.pod for move in (known if times == freely else kept))
         if times == _MOST_TIMES - 1:
             held_back = held_back.but_for(evicted)
         observer.back_to(mark)

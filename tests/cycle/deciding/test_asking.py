@@ -15,6 +15,8 @@ from descheduler.cycle.plugins import REGISTRY
 from descheduler.model.groups.workloads import Workload
 from descheduler.model.verdict import Reason
 from descheduler.plan.decisions import Decisions
+from descheduler.plan.facts import PluginFacts
+from descheduler.plan.goals import Goal, Level
 from descheduler.plan.moves import Move
 from descheduler.policy.load import load_policy
 from descheduler.policy.plugin import Registry
@@ -23,6 +25,7 @@ from tests.cycle.deciding.test_decide import Observer
 from tests.eviction.placement_verification.test_in_any_order import by_jobs
 from tests.eviction.placement_verification.test_placement_verification import policy_of
 
+GOAL = Goal("Search", (Level("pods left", 1, 1, 0),), 1, None, 0, None, "feasible", 0.0, 0.0, "")
 CLOSED = make_node("source", cpu="32", taints=["closed=yes:NoSchedule"])
 
 
@@ -134,7 +137,16 @@ def test_moves_that_room_is_held_for_keep_the_waves_of_their_plan(
     assert {move.pod.name: move.wave for move in decisions.moves} == waves
 
 
-def test_plugin_that_asks_for_other_pods_each_time_is_asked_three_times_and_keeps_what_was_proven() -> None:
+@pytest.mark.parametrize(
+    ("goals", "expected"),
+    [
+        pytest.param((), [1.0, 0.25, 0.125], id="three times"),
+        pytest.param((GOAL,), [1.0, 0.25, 0.125, 0.0625], id="once more where it searches for a goal"),
+    ],
+)
+def test_plugin_that_asks_for_other_pods_each_time_keeps_what_was_proven(
+    goals: tuple[Goal, ...], expected: list[float]
+) -> None:
     """Each small pod may take the node of the large one, which each time stays among those that are asked for.
 
     Searches have less of their limits each time.
@@ -143,7 +155,9 @@ def test_plugin_that_asks_for_other_pods_each_time_is_asked_three_times_and_keep
 
     def counted(args: Any, handle: Any) -> object:
         shares.append(handle.search.share)
-        return make(args, handle)
+        plugin: Any = make(args, handle)
+        plugin.facts = lambda: PluginFacts("", 0, 0, goals=goals)
+        return plugin
 
     registry = {**REGISTRY, "PodLifeTime": replace(REGISTRY["PodLifeTime"], factory=counted)}
     pods = [make_pod("a", node="source", cpu="3", labels={"app": "a"})]
@@ -155,7 +169,7 @@ def test_plugin_that_asks_for_other_pods_each_time_is_asked_three_times_and_keep
 
     assert [move.pod.name for move in decisions.moves] == ["a"]
     assert {each.verdict.reason for each in decisions.refusals} == {Reason.ORDER_DEPENDENT}
-    assert shares == [1.0, 0.25, 0.125]
+    assert shares == expected
 
 
 def test_what_was_made_the_time_before_is_gone_when_plugins_are_asked_again() -> None:
