@@ -35,9 +35,10 @@ _MOST_TIMES = 6
 _SECOND = 2
 """The wave that has one before it."""
 _SHARE_ONCE_MORE = 0.25
-"""Of the limits of searches, for the second time, and half as much each further time: half of them for all together."""
-_FREELY, _FREELY_FOR_PLANS = 2, 3
-"""From the next time on nothing is granted beside the largest part that was proven by then: a search finds other plans."""
+"""Of the limits of searches, for each further time that they are asked."""
+_FREELY, _FREELY_FOR_PLANS, _FEW_MOVES = 2, 3, 200
+"""From the next time on nothing is granted beside the largest part that was proven by then. A search may find another
+plan, which takes little time where there are few moves."""
 
 
 class PluginAnswers(msgspec.Struct, frozen=True):
@@ -76,8 +77,7 @@ def ask_until_safe(ask: Ask, policy: Policy, evicted: Sequence[Pod], observer: P
         del asked
         free_cycles()
         asked = ask(NOTHING_HELD_BACK)
-    share = _SHARE_ONCE_MORE
-    freely = _FREELY_FOR_PLANS if any(facts.goals for facts in asked.run.facts.values()) else _FREELY
+    is_planned = any(facts.goals for facts in asked.run.facts.values())
     for times in range(1, _MOST_TIMES):
         moves = [move for move in asked.evictor.book.moves if not move.is_repeated]
         if not moves or asked.evictor.landings.holds_room or not asked.evictor.landings.has_to_land():
@@ -91,15 +91,15 @@ def ask_until_safe(ask: Ask, policy: Policy, evicted: Sequence[Pod], observer: P
         held_back = held_back.with_more(causes_of(asked.evictor.landings, staying))
         kept = [move for move in moves if move.pod not in staying]
         known = max(kept, known, key=_by_turn)
+        freely = _FREELY_FOR_PLANS if is_planned and len(moves) <= _FEW_MOVES else _FREELY
         if times >= freely:
-            held_back = held_back.but_for(move.pod for move in (known if times == freely else kept))
+            held_back = held_back.but_for(move.pod for move in (known if held_back.only is None else kept))
         if times == _MOST_TIMES - 1:
             held_back = held_back.but_for(evicted)
         observer.back_to(mark)
         del asked, moves
         free_cycles()
-        asked = ask(held_back, share=share)
-        share /= 2.0
+        asked = ask(held_back, share=_SHARE_ONCE_MORE)
     return asked
 
 

@@ -140,8 +140,8 @@ def test_moves_that_room_is_held_for_keep_the_waves_of_their_plan(
 @pytest.mark.parametrize(
     ("goals", "expected"),
     [
-        pytest.param((), [1.0, 0.25, 0.125], id="three times"),
-        pytest.param((GOAL,), [1.0, 0.25, 0.125, 0.0625], id="once more where it searches for a goal"),
+        pytest.param((), [1.0, 0.25, 0.25], id="three times"),
+        pytest.param((GOAL,), [1.0, 0.25, 0.25, 0.25], id="once more where it searches for a goal"),
     ],
 )
 def test_plugin_that_asks_for_other_pods_each_time_keeps_what_was_proven(
@@ -149,7 +149,7 @@ def test_plugin_that_asks_for_other_pods_each_time_keeps_what_was_proven(
 ) -> None:
     """Each small pod may take the node of the large one, which each time stays among those that are asked for.
 
-    Searches have less of their limits each time.
+    Searches have a part of their limits each further time.
     """
     make, shares = REGISTRY["PodLifeTime"].factory, list[float]()
 
