@@ -149,7 +149,9 @@ def _check_objective(index: int, objective: PlannerObjective) -> Iterator[ArgsPr
     if len(chosen) != 1:
         fault = "names several objectives" if chosen else "names no objective"
         keys = ", ".join(objective.__struct_encode_fields__)
-        yield ArgsProblem(("objectives", index), f"{fault}; each entry is one of {keys}")
+        # A key with nothing behind it is null in YAML, which is decoded as the key left out.
+        empty = "" if chosen else "; one without arguments is written with {}, such as consolidateNodes: {}"
+        yield ArgsProblem(("objectives", index), f"{fault}; each entry is one of {keys}{empty}")
     for key, args in chosen:
         for problem in args.problems():
             yield msgspec.structs.replace(problem, path=("objectives", index, key, *problem.path))

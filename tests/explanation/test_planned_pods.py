@@ -49,7 +49,8 @@ def test_its_replacement_would_be_scheduled_onto_its_node_again() -> None:
 
 def test_its_eviction_alone_would_not_bring_its_node_under_the_target() -> None:
     assert why_not([daemon("q", "a"), daemon("r", "a")], "100m") == (
-        "node a stays over its target (cpu 70%): no plan found within the limits moves enough of its pods"
+        "node a stays over its target: 2 of 3 pods cannot be evicted (2 like pod default/q: the pod belongs to a"
+        " DaemonSet)"
     )
 
 

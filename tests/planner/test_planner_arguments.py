@@ -88,6 +88,8 @@ def test_an_objective_is_one_of_its_kinds() -> None:
         "objectives.0: names no objective",
         "objectives.2: names several objectives",
     ]
+    assert found[0].endswith("; one without arguments is written with {}, such as consolidateNodes: {}")
+    assert "{}" not in found[1]
 
 
 @pytest.mark.parametrize(
