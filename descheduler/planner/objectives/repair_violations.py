@@ -34,6 +34,7 @@ class RepairViolationsObjective(ClusterObjective):
 
     name = "RepairViolations"
     noun, state = "violation", "left"
+    explains_rest = True
 
     def __init__(self, args: RepairViolationsArgs, handle: StrategyHandle, nodes: Sequence[Node]) -> None:
         self._weights = args.weights
@@ -119,12 +120,14 @@ class RepairViolationsObjective(ClusterObjective):
         return self.objections().keys() & {identity_of(pod) for pod in pods}
 
     def obstacles(self, against: Mapping[PodIdentity, str]) -> str:
-        """What is said `against` most of the pods, else why selected ones cannot be evicted."""
-        return super().obstacles(against or dict(self._kept()))
+        """What is said `against` most of the pods that are selected still, else why these cannot be evicted."""
+        left = set(map(identity_of, self._selections.now().pods))
+        said = {pod: text for pod, text in against.items() if pod in left}
+        return super().obstacles(said or dict(self._kept()) or against)
 
     def _kept(self) -> Iterator[tuple[PodIdentity, str]]:
-        """Why the first of the selected pods cannot be evicted as things are booked."""
-        for pod in islice(self._before.pods, _MOST_EXAMINED):
+        """Why the first of the pods that are selected still cannot be evicted as things are booked."""
+        for pod in islice(self._selections.now().pods, _MOST_EXAMINED):
             with self._evictor.what_if():
                 verdict = self._evictor.request(pod)
             if not verdict.is_accepted:
@@ -145,7 +148,8 @@ class RepairViolationsObjective(ClusterObjective):
 
     @property
     def _strategies(self) -> str:
-        return " or ".join(self._selections.strategies)
+        *others, last = self._selections.strategies
+        return f"{', '.join(others)} or {last}" if others else last
 
     def _weight(self, pod: Pod) -> int:
         return max((self._weights.get(name, 1) for name in self._wanted.strategies_of(pod)), default=0)
