@@ -62,6 +62,15 @@ def objective_miss(key: str, *others: Object, args: Object | None = None, **fact
     return miss.message
 
 
+def test_each_of_several_objectives_says_why_it_leaves_a_pod() -> None:
+    objectives = [{"balanceUtilization": {"targetThresholds": {"cpu": 70}}}, {"makeRoom": {}}]
+    planned: Object = {"objectives": objectives, "timeLimit": "1s"}
+
+    (miss,) = Question("MigrationPlanner", pod_object("p", cpu="1"), planned).miss()
+
+    assert miss.message == "balanceUtilization: node a is not over its target (cpu 70%); makeRoom: no pod is pending"
+
+
 IN_USE = pod_object("b0", cpu="3", node="b")
 
 
@@ -205,8 +214,8 @@ def test_no_other_node_is_open_to_its_replacement() -> None:
     tainted = [node_object(name, taints=["maintenance:NoSchedule"]) for name in "ab"]
 
     assert repaired(pod_object("p"), *tainted) == (
-        "it cannot be evicted now, or no other node is open to its replacement (RemovePodsViolatingNodeTaints: does not"
-        " tolerate taint maintenance:NoSchedule of node a)"
+        "selected (RemovePodsViolatingNodeTaints: does not tolerate taint maintenance:NoSchedule of node a), but cannot"
+        " be evicted: no other node is open to its replacement"
     )
 
 

@@ -154,7 +154,7 @@ def test_repairing_says_whether_a_pod_is_selected_and_what_became_of_that() -> N
 
     assert evicted(decisions) == []
     found = [planner.why_not(each) for each in pods]
-    assert found[0].startswith("it cannot be evicted now, or no other node is open to its replacement (Remove")
+    assert "but cannot be evicted: 0/4 nodes" in found[0]
     assert found[1:] == [
         "not selected by RemovePodsViolatingNodeTaints",
         "node other is not one of the nodes that the policy selects",
@@ -221,7 +221,7 @@ def test_making_room_says_of_pending_pods_why_there_is_none() -> None:
     assert planner.why_not(pods[0]).startswith("the pod cannot be evicted: ")
 
 
-def test_a_pod_that_no_objective_is_for_is_said_to_be_none_by_the_first_that_knows() -> None:
+def test_each_objective_says_why_it_leaves_a_pod_and_all_of_them_once_what_they_have_in_common() -> None:
     """The plan for the second objective moves nothing."""
     pods = [pod("leaves", "3"), pod("stays", "6"), pod("b", "1", "b")]
 
@@ -229,7 +229,11 @@ def test_a_pod_that_no_objective_is_for_is_said_to_be_none_by_the_first_that_kno
 
     assert evicted(decisions) == ["leaves"]
     assert planner.why_not(pods[0]) == "no pod is pending"
-    assert planner.why_not(pods[1]) == "other pods of node a bring it under its target"
+    assert planner.why_not(pods[1]) == (
+        "balanceUtilization: other pods of node a bring it under its target; makeRoom: no pod is pending"
+    )
+    unselected = "node other is not one of the nodes that the policy selects"
+    assert planner.why_not(pod("far", "1", "other")) == unselected
     assert planner.selects_again(pods[0], pods[0], None) == ""  # type: ignore[arg-type]
 
 

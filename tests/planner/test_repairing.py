@@ -174,8 +174,8 @@ def test_the_goal_says_why_pods_are_left_of_those_that_other_evictions_repair() 
     goal = goal_of(run([TAINTED, *FREE], [stuck, make_pod("p", cpu="1", node="tainted")], TAINTS, budgets=budgets))
 
     assert goal.sentence == (
-        "2 violations → 1 with 1 eviction; no plan leaves fewer; pod default/stuck: PodDisruptionBudget default/g allows"
-        " 0 disruptions (0 healthy, 0 required)"
+        "2 violations → 1 with 1 eviction; no plan leaves fewer; pod default/stuck: PodDisruptionBudget default/g"
+        " allows 0 disruptions (0 healthy, 0 required)"
     )
 
 

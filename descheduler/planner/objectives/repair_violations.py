@@ -128,10 +128,13 @@ class RepairViolationsObjective(ClusterObjective):
     def _kept(self) -> Iterator[tuple[PodIdentity, str]]:
         """Why the first of the pods that are selected still cannot be evicted as things are booked."""
         for pod in islice(self._selections.now().pods, _MOST_EXAMINED):
-            with self._evictor.what_if():
-                verdict = self._evictor.request(pod)
-            if not verdict.is_accepted:
-                yield identity_of(pod), verdict.message
+            if why := self._why_kept(pod):
+                yield identity_of(pod), why
+
+    def _why_kept(self, pod: Pod) -> str:
+        """Why `pod` cannot be evicted by itself; empty where it can."""
+        with self._evictor.what_if():
+            return self._evictor.request(pod).message
 
     def why_not(self, pod: Pod) -> str:
         """Whether it was selected, and what became of that."""
@@ -143,7 +146,8 @@ class RepairViolationsObjective(ClusterObjective):
         if not self._selections.now().has(pod):
             return f"the moves of other pods end what it is selected for ({reason})"
         if identity_of(pod) in self._stuck:
-            return f"it cannot be evicted now, or no other node is open to its replacement ({reason})"
+            why = self._why_kept(pod) or "no other node is open to its replacement"
+            return f"selected ({reason}), but cannot be evicted: {why}"
         return f"no plan found within the limits gives it another node ({reason})"
 
     @property
