@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from descheduler.model.pod import Pod
-from tests.builders import Object, make_node, make_pod
+from tests.builders import Object, make_budget, make_node, make_pod
 from tests.planner.runs import asked_after
 from tests.strategies.runs import evicted
 
@@ -95,6 +95,20 @@ def test_consolidation_says_that_a_node_receives_pods_of_others() -> None:
         "there": "node b is not emptied: the plan has pods of other nodes scheduled onto it",
         "full": "node c is not emptied in any plan that was found",
     }
+
+
+def test_consolidation_says_that_a_budget_lets_some_pods_of_a_node_leave_and_not_all() -> None:
+    """Each of them could be evicted alone, with room on node b, which the bare pod keeps in use."""
+    web: Object = {"labels": {"app": "web"}, "owners": ["ReplicaSet/web"]}
+    pods = [pod("p", "1", **web), pod("q", "1", **web), pod("bare", "1", "b", owners=[])]
+    budget = make_budget("web", {"app": "web"}, disruptions_allowed=1)
+
+    _, planner = asked_after({"consolidateNodes": {}}, nodes=NODES, pods=pods, budgets=(budget,))
+
+    assert planner.why_not(pods[0]).startswith(
+        "node a is not emptied: pod default/q cannot be evicted together with the other pods of the node:"
+        " PodDisruptionBudget default/web allows 1 disruption"
+    )
 
 
 def test_draining_says_which_nodes_are_to_be_drained_and_what_keeps_one() -> None:
