@@ -19,7 +19,7 @@ def refused_by_filters(pods: Iterable[Pod], evictor: PluginEvictor) -> Sequence[
 
 
 def refused_in_every_run(refused: Sequence[tuple[Pod, Verdict]]) -> Sequence[tuple[Pod, Verdict]]:
-    """Those of `refused` that a later run rejects as well: the limit on pods that migrate at once is for one run."""
+    """The pods of `refused` that a later run rejects as well: the limit on pods that migrate at once is for one run."""
     return [each for each in refused if each[1].reason is not Reason.MIGRATING_LIMIT]
 
 
