@@ -123,6 +123,16 @@ def validate_args(args: MigrationPlannerArgs) -> list[ArgsProblem]:
     return [*found, *_check_weights(args)]
 
 
+def warnings(args: MigrationPlannerArgs) -> list[ArgsProblem]:
+    """What its objectives warn of."""
+    return [
+        msgspec.structs.replace(warning, path=("objectives", index, key, *warning.path))
+        for index, objective in enumerate(args.objectives)
+        for key, chosen in objective.chosen()
+        for warning in chosen.warnings()
+    ]
+
+
 def profile_problems(args: MigrationPlannerArgs, has_reservations: bool) -> Iterator[ArgsProblem]:
     """That nothing in the profile holds room on the nodes that the plan is to choose."""
     if not args.choose_nodes or has_reservations:

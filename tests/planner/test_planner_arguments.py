@@ -20,6 +20,7 @@ from descheduler.planner.args import (
     profile_problems,
     used_strategies,
     validate_args,
+    warnings,
 )
 from descheduler.planner.objective_args import (
     BalanceUtilizationArgs,
@@ -77,6 +78,21 @@ def faults(**facts: Any) -> list[str]:
 )
 def test_numbers_out_of_range_are_faults(facts: dict[str, Any], found: list[str]) -> None:
     assert faults(**facts) == found
+
+
+def test_targets_that_look_like_shares_of_1_are_warned_of() -> None:
+    shares, distances = {"cpu": 0.7, "memory": 70.0, "pods": 0.0}, BalanceUtilizationArgs({"cpu": 0.5}, True)
+    objectives = (
+        PlannerObjective(balance_utilization=BalanceUtilizationArgs(shares)),
+        PlannerObjective(balance_utilization=distances),
+        PlannerObjective(consolidate_nodes=ConsolidateNodesArgs({"cpu": 0.25})),
+        PlannerObjective(make_room=MakeRoomArgs()),
+    )
+
+    assert texts(warnings(MigrationPlannerArgs(objectives=objectives))) == [
+        "objectives.0.balanceUtilization.targetThresholds.cpu: 0.7 is less than 1 percent; write 70 for 70%",
+        "objectives.2.consolidateNodes.maxUtilization.cpu: 0.25 is less than 1 percent; write 25 for 25%",
+    ]
 
 
 def test_an_objective_is_one_of_its_kinds() -> None:
