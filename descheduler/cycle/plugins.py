@@ -204,6 +204,7 @@ _SPECS: tuple[PluginSpec[Any], ...] = (
         args_type=planner_args.MigrationPlannerArgs,
         factory=MigrationPlanner,
         validate=planner_args.validate_args,
+        warnings=planner_args.warnings,
         uses=planner_args.used_strategies,
         profile_problems=planner_args.profile_problems,
         needs=planner_args.needs,

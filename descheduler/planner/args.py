@@ -123,6 +123,16 @@ def validate_args(args: MigrationPlannerArgs) -> list[ArgsProblem]:
     return [*found, *_check_weights(args)]
 
 
+def warnings(args: MigrationPlannerArgs) -> list[ArgsProblem]:
+    """What its objectives warn of."""
+    return [
+        msgspec.structs.replace(warning, path=("objectives", index, key, *warning.path))
+        for index, objective in enumerate(args.objectives)
+        for key, chosen in objective.chosen()
+        for warning in chosen.warnings()
+    ]
+
+
 def profile_problems(args: MigrationPlannerArgs, has_reservations: bool) -> Iterator[ArgsProblem]:
     """That nothing in the profile holds room on the nodes that the plan is to choose."""
     if not args.choose_nodes or has_reservations:
@@ -149,7 +159,9 @@ def _check_objective(index: int, objective: PlannerObjective) -> Iterator[ArgsPr
     if len(chosen) != 1:
         fault = "names several objectives" if chosen else "names no objective"
         keys = ", ".join(objective.__struct_encode_fields__)
-        yield ArgsProblem(("objectives", index), f"{fault}; each entry is one of {keys}")
+        # A key with nothing behind it is null in YAML, which is decoded as the key left out.
+        empty = "" if chosen else "; one without arguments is written with {}, such as consolidateNodes: {}"
+        yield ArgsProblem(("objectives", index), f"{fault}; each entry is one of {keys}{empty}")
     for key, args in chosen:
         for problem in args.problems():
             yield msgspec.structs.replace(problem, path=("objectives", index, key, *problem.path))

@@ -67,10 +67,13 @@ class MigrationPlanner:
         return written_targets([each.targets for each in self._done])
 
     def why_not(self, pod: Pod) -> str:
-        """Why the plan leaves a pod where it is."""
+        """Why the plan leaves a pod where it is; of several objectives the answer of each, by its key in the policy."""
         if pod.is_terminal:
             return FINISHED
-        return next(filter(None, (each.why_not(pod) for each in self._done)), "")
+        answers = [(each.key, why) for each in self._done if (why := each.why_not(pod))]
+        if len({why for _, why in answers}) == 1:
+            return answers[0][1]
+        return "; ".join(dict.fromkeys(f"{key}: {why}" for key, why in answers))
 
     def selects_again(self, pod: Pod, arrival: Pod, after: ClusterView) -> str:
         """Nothing: each objective judges by itself what a move gains."""

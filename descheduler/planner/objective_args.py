@@ -55,11 +55,23 @@ def _check_targets(field: str, percent_by_resource: Mapping[str, float]) -> Iter
             yield ArgsProblem((field, resource), f"{resource!r} is not a resource of nodes; {_RESOURCES}")
 
 
+def _fractions(field: str, percent_by_resource: Mapping[str, float]) -> Iterator[ArgsProblem]:
+    """Percentages below 1, which look like shares of 1."""
+    for resource, percent in sorted(percent_by_resource.items()):
+        if 0 < percent < 1:
+            message = f"{percent:g} is less than 1 percent; write {100 * percent:g} for {100 * percent:g}%"
+            yield ArgsProblem((field, resource), message)
+
+
 class ObjectiveArgs(Args, frozen=True):
     """Arguments of one objective."""
 
     def problems(self) -> Iterator[ArgsProblem]:
         """What is wrong with them as they were decoded, by the path from here."""
+        yield from ()
+
+    def warnings(self) -> Iterator[ArgsProblem]:
+        """What is allowed and hardly meant."""
         yield from ()
 
     def needs(self) -> Needs:
@@ -101,6 +113,10 @@ class BalanceUtilizationArgs(ObjectiveArgs, frozen=True):
         yield from _check_targets("targetThresholds", self.target_thresholds)
         for problem in () if self.metrics_utilization is None else self.metrics_utilization.problems():
             yield msgspec.structs.replace(problem, path=("metricsUtilization", *problem.path))
+
+    def warnings(self) -> Iterator[ArgsProblem]:
+        """Targets below 1 percent; small distances from the average are usual."""
+        yield from () if self.use_deviation_thresholds else _fractions("targetThresholds", self.target_thresholds)
 
     def needs(self) -> Needs:
         """The measurements."""
@@ -198,6 +214,10 @@ class ConsolidateNodesArgs(ObjectiveArgs, frozen=True):
         yield from check_selector("protectedNodes", self.protected_nodes)
         for problem in () if self.node_cost is None else self.node_cost.problems():
             yield msgspec.structs.replace(problem, path=("nodeCost", *problem.path))
+
+    def warnings(self) -> Iterator[ArgsProblem]:
+        """Shares below 1 percent."""
+        yield from _fractions("maxUtilization", self.max_utilization)
 
 
 class ReduceCostArgs(ObjectiveArgs, frozen=True):

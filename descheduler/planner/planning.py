@@ -164,6 +164,11 @@ class Planning:
         is_whole = len(moves) == len(best.plan.moves) and not best.has_in_vain
         return good if is_whole else trials.useful(good)
 
+    @property
+    def key(self) -> str:
+        """The key of the objective in the policy, such as `drainNodes`."""
+        return f"{self._objective.name[0].lower()}{self._objective.name[1:]}"
+
     def why_not(self, pod: Pod) -> str:
         """Why the plan leaves `pod` where it is; empty for one that it moves."""
         if identity_of(pod) in self._asked:

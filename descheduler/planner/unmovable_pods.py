@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from descheduler.eviction.plugin_evictor import PluginEvictor
 from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted
-from descheduler.model.verdict import Verdict
+from descheduler.model.verdict import Reason, Verdict
 from descheduler.optimizer.arrays import PENDING
 from descheduler.planner.problem.cluster_problem import ClusterProblem
 
@@ -18,11 +18,20 @@ def refused_by_filters(pods: Iterable[Pod], evictor: PluginEvictor) -> Sequence[
     return [(pod, verdict) for pod in pods if not (verdict := _verdict(pod, evictor)).is_accepted]
 
 
+def refused_in_every_run(refused: Sequence[tuple[Pod, Verdict]]) -> Sequence[tuple[Pod, Verdict]]:
+    """The pods of `refused` that a later run rejects as well: the limit on pods that migrate at once is for one run."""
+    return [each for each in refused if each[1].reason is not Reason.MIGRATING_LIMIT]
+
+
 def why_most_are_refused(refused: Sequence[tuple[Pod, Verdict]]) -> str:
     """The reason that most of them have, of one at least: such as `8 like pod shop/cart-0: …`."""
     ((reason, number),) = Counter(verdict.reason for _, verdict in refused).most_common(1)
     pod, verdict = next(each for each in refused if each[1].reason is reason)
-    return f"{number:,} like pod {pod.key}: {verdict.message}"
+    if number > 1:
+        named = f"{number:,} like pod {pod.key}"
+    else:
+        named = f"pod {pod.key}" if len(refused) == 1 else f"for example pod {pod.key}"
+    return f"{named}: {verdict.message}"
 
 
 def why_none_can_leave(cluster: ClusterProblem, evictor: PluginEvictor) -> str:

@@ -34,7 +34,7 @@ from descheduler.report.tables.targets import condition_table
 class PlanAnswer(TabledDocument, frozen=True):
     """What the plan with `plan_id` says about the thing of `type` called `name`; nothing was decided again.
 
-    `sentence` sums it up. With `is_silent` the plan does not name the thing: `sentence` says what that means. `moves`
+    `sentence` sums it up. With `is_silent` the plan decides nothing about it: `sentence` says what that means. `moves`
     are the evictions of its pods, `arrivals` those of pods whose replacements are expected on it, if it is a node, and
     `pending_pods` the pending pods that are it or that are expected on it. `refusals`, `background` and
     `repeated_requests` are those of its pods. `blocked_nodes` say why it is not drained, if it is a node, or what it
@@ -98,7 +98,7 @@ _Request = PlanMove | PlannedRefusal | BackgroundEviction | RepeatedRequest
 class _Asked(NamedTuple):
     """How a plan is searched for a thing: which requests and pods are about it, and the `node` or plugin that it is.
 
-    `silence` says what it means where the plan does not name it.
+    `silence` says what it means where the plan decides nothing about it.
     """
 
     silence: str
@@ -144,12 +144,12 @@ def answer_of(plan: Plan, type_name: str, name: str) -> PlanAnswer:
         plugins=tuple(each for each in plan.plugins if each.plugin == asked.plugin),
     )
     said = "; ".join(_sentences(answer))
-    silent = f"the plan does not name it: {asked.silence}"
+    silent = f"the plan decides nothing about it: {asked.silence}"
     return replace(answer, is_silent=not said, sentence=said or silent)
 
 
 def _sentences(answer: PlanAnswer) -> Iterator[str]:
-    """What is done with it, in short; nothing where the plan does not name it."""
+    """What is done with it, in short; nothing where the plan decides nothing about it."""
     if answer.moves:
         waves = sorted({move.wave for move in answer.moves})
         span = f"wave {waves[0]}" if len(waves) == 1 else f"waves {waves[0]} to {waves[-1]}"

@@ -129,20 +129,20 @@ def controlled(args: dict[str, object]) -> Mapping[str, object]:
         pytest.param(
             {"maxMigratingGlobally": "10%"},
             {"a": 3},
-            "maxMigratingGlobally (10%: 3 of 30 pods) reached: 3 other pods are evicted by this run",
+            "maxMigratingGlobally (10%: 3 of 30 pods) reached: 3 other pods are evicted before it",
             id="of all pods",
         ),
         pytest.param(
             {"maxMigratingPerNode": "20%"},
             {"a": 4, "b": 2},
-            "maxMigratingPerNode (20%: 2 of 10 pods) reached for node b: 2 other pods are evicted by this run",
+            "maxMigratingPerNode (20%: 2 of 10 pods) reached for node b: 2 other pods are evicted before it",
             id="of the pods of a node",
         ),
         pytest.param(
             {"maxMigratingPerNamespace": "5%"},
             {"a": 1},
             "maxMigratingPerNamespace (5%: 1 of 30 pods) reached for namespace default:"
-            " 1 other pod is evicted by this run",
+            " 1 other pod is evicted before it",
             id="of the pods of a namespace",
         ),
     ],

@@ -49,7 +49,8 @@ def test_its_replacement_would_be_scheduled_onto_its_node_again() -> None:
 
 def test_its_eviction_alone_would_not_bring_its_node_under_the_target() -> None:
     assert why_not([daemon("q", "a"), daemon("r", "a")], "100m") == (
-        "node a stays over its target (cpu 70%): no plan found within the limits moves enough of its pods"
+        "node a stays over its target: 2 of 3 pods cannot be evicted (2 like pod default/q: the pod belongs to a"
+        " DaemonSet)"
     )
 
 
@@ -59,6 +60,15 @@ def objective_miss(key: str, *others: Object, args: Object | None = None, **fact
     planned: Object = {"objectives": [{key: args or {}}], "timeLimit": "1s"}
     (miss,) = Question("MigrationPlanner", pod_object("p", cpu="1", **facts), planned, nodes, others).miss()
     return miss.message
+
+
+def test_each_of_several_objectives_says_why_it_leaves_a_pod() -> None:
+    objectives = [{"balanceUtilization": {"targetThresholds": {"cpu": 70}}}, {"makeRoom": {}}]
+    planned: Object = {"objectives": objectives, "timeLimit": "1s"}
+
+    (miss,) = Question("MigrationPlanner", pod_object("p", cpu="1"), planned).miss()
+
+    assert miss.message == "balanceUtilization: node a is not over its target (cpu 70%); makeRoom: no pod is pending"
 
 
 IN_USE = pod_object("b0", cpu="3", node="b")
@@ -204,8 +214,8 @@ def test_no_other_node_is_open_to_its_replacement() -> None:
     tainted = [node_object(name, taints=["maintenance:NoSchedule"]) for name in "ab"]
 
     assert repaired(pod_object("p"), *tainted) == (
-        "it cannot be evicted now, or no other node is open to its replacement (RemovePodsViolatingNodeTaints: does not"
-        " tolerate taint maintenance:NoSchedule of node a)"
+        "selected (RemovePodsViolatingNodeTaints: does not tolerate taint maintenance:NoSchedule of node a), but cannot"
+        " be evicted: no other node is open to its replacement"
     )
 
 

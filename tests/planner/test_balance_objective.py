@@ -190,6 +190,15 @@ def test_a_node_that_pods_keep_over_its_target_that_cannot_be_evicted_is_named()
     assert enough.objective.remarks({}) == ()
 
 
+def test_explain_says_of_a_pod_that_its_node_stays_over_its_target_without_it() -> None:
+    stuck = balance([pod("bare", "8", owners=[]), pod("small", "1")])
+
+    assert stuck.objective.why_not(stuck.pod("small")) == (
+        "node a stays over its target: 1 of 2 pods cannot be evicted (pod default/bare: the pod has no owner that"
+        " recreates it)"
+    )
+
+
 def test_it_is_said_what_keeps_the_largest_pod_where_no_plan_moves_any() -> None:
     budget = make_budget("guard", {"app": "q"}, disruptions_allowed=0)
     guarded = balance([pod("p", "3"), pod("q", "6", labels={"app": "q"})], budgets=(budget,))

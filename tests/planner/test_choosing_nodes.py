@@ -76,6 +76,19 @@ def both(key: str, pods: Sequence[Pod], nodes: Sequence[Node] = NODES, **args: A
 class TestObjectives:
     """What the scheduler's own choice would not do."""
 
+    def test_pods_that_a_limit_of_the_run_rejects_are_not_the_cause_where_others_are(self) -> None:
+        """Of the workload of p and q one pod may be evicted; that is p, whose node comes under its target."""
+        web = {"owners": ["ReplicaSet/web"]}
+        pods = [pod("p", "2", "a", **web), pod("r", "6", "a"), fixed("bare", "8", "b"), pod("q", "1", "b", **web)]
+
+        plan = run_choosing("balanceUtilization", NODES, pods, args=UNDER_70, limits={"maxMigratingPerWorkload": 1})
+
+        assert evicted(plan) == ["p"]
+        assert goal_of(plan).sentence.endswith(
+            "; node b stays over its target: 1 of 2 pods cannot be evicted (pod default/bare: the pod has no owner"
+            " that recreates it)"
+        )
+
     def test_a_node_is_emptied_onto_a_fuller_one(self) -> None:
         chosen, free = both("consolidateNodes", [pod("p", "2", "a"), fixed("q", "6", "b"), fixed("r", "3", "c")])
 

@@ -54,9 +54,9 @@ def test_small_pods_are_moved_together_so_that_a_large_slot_is_free() -> None:
     decisions = run(nodes, pods)
 
     assert len(evicted(decisions)) == 1
-    assert goal_of(decisions).levels[0].counts == "units of nvidia.com/gpu stranded"
+    assert goal_of(decisions).levels[0].counts == "unusable units of free nvidia.com/gpu"
     assert goal_of(decisions).levels[0].after < goal_of(decisions).levels[0].before
-    assert goal_of(decisions).sentence.startswith("4 units of nvidia.com/gpu stranded → 1.33 with 1 eviction")
+    assert goal_of(decisions).sentence.startswith("4 unusable units of free nvidia.com/gpu → 1.33 with 1 eviction")
     assert "has 6 free nvidia.com/gpu, of which pods that request 8 cannot use all" in decisions.moves[0].reason
 
 
@@ -65,8 +65,8 @@ def test_a_gain_of_a_third_of_a_unit_is_seen_in_the_goal() -> None:
     decisions = run(*_one_free_each())
 
     assert len(evicted(decisions)) == 1
-    assert goal_of(decisions).levels == (Level("units of nvidia.com/gpu stranded", 3, 1, 1, scale=6),)
-    assert goal_of(decisions).sentence.startswith("0.5 units of nvidia.com/gpu stranded → 0.17 with 1 eviction")
+    assert goal_of(decisions).levels == (Level("unusable units of free nvidia.com/gpu", 3, 1, 1, scale=6),)
+    assert goal_of(decisions).sentence.startswith("0.5 unusable units of free nvidia.com/gpu → 0.17 with 1 eviction")
 
 
 def test_a_gain_that_no_two_decimals_show_is_told_in_words() -> None:
@@ -76,7 +76,7 @@ def test_a_gain_that_no_two_decimals_show_is_told_in_words() -> None:
 
     decisions = run([*nodes, node("full", 499)], [*pods, *others])
 
-    sentence = "0.01 units of nvidia.com/gpu stranded → slightly fewer with 1 eviction"
+    sentence = "0.01 unusable units of free nvidia.com/gpu → slightly fewer with 1 eviction"
     assert goal_of(decisions).sentence.startswith(sentence)
 
 
@@ -96,7 +96,7 @@ def test_of_plans_that_differ_by_less_than_a_unit_the_better_one_is_taken() -> N
     decisions = run(nodes, pods)
 
     assert evicted(decisions) == ["p", "y"]
-    assert goal_of(decisions).levels == (Level("units of nvidia.com/gpu stranded", 5, 1, 1, scale=7),)
+    assert goal_of(decisions).levels == (Level("unusable units of free nvidia.com/gpu", 5, 1, 1, scale=7),)
 
 
 def _with_cpu(name: str, gpus: int, cpu: str) -> Node:
@@ -119,7 +119,7 @@ def test_a_plan_above_its_bound_by_less_than_a_unit_is_not_called_optimal() -> N
     decisions = run([_with_cpu(name, 2, "64") for name in "abc"], pods)
 
     assert evicted(decisions) == []
-    assert goal_of(decisions).levels == (Level("units of nvidia.com/gpu stranded", 3, 3, 1, scale=4),)
+    assert goal_of(decisions).levels == (Level("unusable units of free nvidia.com/gpu", 3, 3, 1, scale=4),)
     assert goal_of(decisions).status == "feasible"
     assert "no better plan was found within the limits" in goal_of(decisions).sentence
 
@@ -143,14 +143,14 @@ def test_a_pod_without_devices_makes_way_for_those_with_them() -> None:
     decisions = run(nodes, pods)
 
     assert evicted(decisions) == ["web"]
-    assert goal_of(decisions).sentence == "8 units of nvidia.com/gpu stranded → 0 with 1 eviction"
+    assert goal_of(decisions).sentence == "8 unusable units of free nvidia.com/gpu → 0 with 1 eviction"
 
 
 def test_nothing_is_moved_where_pods_can_use_all_that_is_free() -> None:
     decisions = run([node("a"), node("b")], [pod("p", 4, "a"), pod("q", 4, "b")])
 
     assert evicted(decisions) == []
-    assert goal_of(decisions).sentence == ("no free nvidia.com/gpu is stranded: pods that request 4 can use all of it")
+    assert goal_of(decisions).sentence == ("pods that request 4 can use all free nvidia.com/gpu")
 
 
 def test_nothing_is_moved_where_no_pod_requests_the_resource() -> None:

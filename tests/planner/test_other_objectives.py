@@ -153,8 +153,8 @@ def test_what_no_size_can_use_is_stranded() -> None:
     objective = asked.objective
 
     assert (objective.figure(), objective.scale, objective.nothing_to_do()) == (4, 3, "")
-    assert (objective.text_of(4), objective.amount_of(4)) == (f"1.33 units of {GPU} stranded", "1.33")
-    assert objective.change(4, 0) == f"1.33 units of {GPU} stranded → 0"
+    assert (objective.text_of(4), objective.amount_of(4)) == (f"1.33 unusable units of free {GPU}", "1.33")
+    assert objective.change(4, 0) == f"1.33 unusable units of free {GPU} → 0"
     assert objective.reason(asked.pod("q")) == f"node b has 6 free {GPU}, of which pods that request 4 cannot use all"
 
 
@@ -164,7 +164,7 @@ def test_what_no_size_can_use_is_stranded() -> None:
         pytest.param([pod("web", "1")], f"no pod requests {GPU}", id="no requests"),
         pytest.param(
             [gpus("p", 2), gpus("q", 2, "b")],
-            f"no free {GPU} is stranded: pods that request 2 can use all of it",
+            f"pods that request 2 can use all free {GPU}",
             id="all can be used",
         ),
     ],
@@ -202,9 +202,9 @@ def test_fragmentation_of_equal_change_is_said_in_words() -> None:
     asked = fragments([gpus("p", 2), gpus("q", 2, "b"), gpus("four", 4, "")])
     asked.objective.scale = 1000
 
-    assert asked.objective.change(1001, 1000) == f"1 unit of {GPU} stranded → slightly fewer"
-    assert asked.objective.change(1000, 1001) == f"1 unit of {GPU} stranded → slightly more"
-    assert asked.objective.change(1000, 1000) == f"1 unit of {GPU} stranded → 1"
+    assert asked.objective.change(1001, 1000) == f"1 unusable unit of free {GPU} → slightly fewer"
+    assert asked.objective.change(1000, 1001) == f"1 unusable unit of free {GPU} → slightly more"
+    assert asked.objective.change(1000, 1000) == f"1 unusable unit of free {GPU} → 1"
 
 
 def resizing(*pods: Pod, args: Object | None = None) -> Asked:

@@ -20,6 +20,7 @@ from descheduler.planner.args import (
     profile_problems,
     used_strategies,
     validate_args,
+    warnings,
 )
 from descheduler.planner.objective_args import (
     BalanceUtilizationArgs,
@@ -79,6 +80,21 @@ def test_numbers_out_of_range_are_faults(facts: dict[str, Any], found: list[str]
     assert faults(**facts) == found
 
 
+def test_targets_that_look_like_shares_of_1_are_warned_of() -> None:
+    shares, distances = {"cpu": 0.7, "memory": 70.0, "pods": 0.0}, BalanceUtilizationArgs({"cpu": 0.5}, True)
+    objectives = (
+        PlannerObjective(balance_utilization=BalanceUtilizationArgs(shares)),
+        PlannerObjective(balance_utilization=distances),
+        PlannerObjective(consolidate_nodes=ConsolidateNodesArgs({"cpu": 0.25})),
+        PlannerObjective(make_room=MakeRoomArgs()),
+    )
+
+    assert texts(warnings(MigrationPlannerArgs(objectives=objectives))) == [
+        "objectives.0.balanceUtilization.targetThresholds.cpu: 0.7 is less than 1 percent; write 70 for 70%",
+        "objectives.2.consolidateNodes.maxUtilization.cpu: 0.25 is less than 1 percent; write 25 for 25%",
+    ]
+
+
 def test_an_objective_is_one_of_its_kinds() -> None:
     none, both = PlannerObjective(), msgspec.structs.replace(BALANCE, make_room=MakeRoomArgs())
 
@@ -88,6 +104,8 @@ def test_an_objective_is_one_of_its_kinds() -> None:
         "objectives.0: names no objective",
         "objectives.2: names several objectives",
     ]
+    assert found[0].endswith("; one without arguments is written with {}, such as consolidateNodes: {}")
+    assert "{}" not in found[1]
 
 
 @pytest.mark.parametrize(

@@ -263,7 +263,7 @@ def test_of_many_nodes_that_are_not_drained_the_others_are_counted(number: int, 
         pytest.param(
             {"owners": []},
             {},
-            "0 of 1 pod can be evicted (1 like pod default/p: the pod has no owner that recreates it)",
+            "0 of 1 pod can be evicted (pod default/p: the pod has no owner that recreates it)",
             id="no pod can leave",
         ),
         pytest.param(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from descheduler.model.pod import Pod
-from tests.builders import Object, make_node, make_pod
+from tests.builders import Object, make_budget, make_node, make_pod
 from tests.planner.runs import asked_after
 from tests.strategies.runs import evicted
 
@@ -97,6 +97,20 @@ def test_consolidation_says_that_a_node_receives_pods_of_others() -> None:
     }
 
 
+def test_consolidation_says_that_a_budget_lets_some_pods_of_a_node_leave_and_not_all() -> None:
+    """Each of them could be evicted alone, with room on node b, which the bare pod keeps in use."""
+    web: Object = {"labels": {"app": "web"}, "owners": ["ReplicaSet/web"]}
+    pods = [pod("p", "1", **web), pod("q", "1", **web), pod("bare", "1", "b", owners=[])]
+    budget = make_budget("web", {"app": "web"}, disruptions_allowed=1)
+
+    _, planner = asked_after({"consolidateNodes": {}}, nodes=NODES, pods=pods, budgets=(budget,))
+
+    assert planner.why_not(pods[0]).startswith(
+        "node a is not emptied: pod default/q cannot be evicted together with the other pods of the node:"
+        " PodDisruptionBudget default/web allows 1 disruption"
+    )
+
+
 def test_draining_says_which_nodes_are_to_be_drained_and_what_keeps_one() -> None:
     """Nothing is said of pods that do not keep the node in use but that."""
     nodes = {"drainNodes": {"nodes": ["a"]}}
@@ -154,7 +168,7 @@ def test_repairing_says_whether_a_pod_is_selected_and_what_became_of_that() -> N
 
     assert evicted(decisions) == []
     found = [planner.why_not(each) for each in pods]
-    assert found[0].startswith("it cannot be evicted now, or no other node is open to its replacement (Remove")
+    assert "but cannot be evicted: 0/4 nodes" in found[0]
     assert found[1:] == [
         "not selected by RemovePodsViolatingNodeTaints",
         "node other is not one of the nodes that the policy selects",
@@ -221,7 +235,7 @@ def test_making_room_says_of_pending_pods_why_there_is_none() -> None:
     assert planner.why_not(pods[0]).startswith("the pod cannot be evicted: ")
 
 
-def test_a_pod_that_no_objective_is_for_is_said_to_be_none_by_the_first_that_knows() -> None:
+def test_each_objective_says_why_it_leaves_a_pod_and_all_of_them_once_what_they_have_in_common() -> None:
     """The plan for the second objective moves nothing."""
     pods = [pod("leaves", "3"), pod("stays", "6"), pod("b", "1", "b")]
 
@@ -229,7 +243,11 @@ def test_a_pod_that_no_objective_is_for_is_said_to_be_none_by_the_first_that_kno
 
     assert evicted(decisions) == ["leaves"]
     assert planner.why_not(pods[0]) == "no pod is pending"
-    assert planner.why_not(pods[1]) == "other pods of node a bring it under its target"
+    assert planner.why_not(pods[1]) == (
+        "balanceUtilization: other pods of node a bring it under its target; makeRoom: no pod is pending"
+    )
+    unselected = "node other is not one of the nodes that the policy selects"
+    assert planner.why_not(pod("far", "1", "other")) == unselected
     assert planner.selects_again(pods[0], pods[0], None) == ""  # type: ignore[arg-type]
 
 

@@ -91,13 +91,24 @@ STUCK: Object = {"node_selector": {"name": "a"}}
 
 
 @pytest.mark.parametrize(
-    ("facts", "budgets"),
+    ("facts", "budgets", "why"),
     [
-        pytest.param(STUCK, 9, id="no other node"),
-        pytest.param({}, 0, id="a budget that is used up"),
+        pytest.param(
+            STUCK,
+            9,
+            "0/3 nodes are available for the replacement pod: 2 didn't match Pod's node affinity/selector,"
+            " 1 untolerated taint",
+            id="no other node",
+        ),
+        pytest.param(
+            {},
+            0,
+            "PodDisruptionBudget default/s allows 0 disruptions (0 healthy, 0 required)",
+            id="a budget that is used up",
+        ),
     ],
 )
-def test_pods_that_cannot_be_moved_are_told_from_others(facts: Object, budgets: int) -> None:
+def test_pods_that_cannot_be_moved_are_told_from_others(facts: Object, budgets: int, why: str) -> None:
     """Pod other is under a budget with a disruption left."""
     guards = tuple(
         make_budget(name, {"app": name}, disruptions_allowed=left) for name, left in (("s", budgets), ("o", 1))
@@ -107,7 +118,8 @@ def test_pods_that_cannot_be_moved_are_told_from_others(facts: Object, budgets: 
 
     stuck, other, free = (objective.why_not(each) for each in pods)
 
-    assert stuck.startswith("it cannot be evicted now, or no other node is open to its replacement (Remove")
+    assert stuck.startswith("selected (Remove")
+    assert stuck.endswith(f", but cannot be evicted: {why}")
     assert {text.split(" (")[0] for text in (other, free)} == {"no plan found within the limits gives it another node"}
 
 

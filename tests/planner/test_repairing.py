@@ -167,6 +167,26 @@ def test_selected_pods_that_cannot_be_evicted_are_told_with_the_cause() -> None:
     assert "default/p" not in limited.sentence
 
 
+def test_the_goal_says_why_pods_are_left_of_those_that_other_evictions_repair() -> None:
+    stuck = make_pod("stuck", cpu="1", node="tainted", labels={"app": "g"})
+    budgets = (make_budget("g", {"app": "g"}, disruptions_allowed=0),)
+
+    goal = goal_of(run([TAINTED, *FREE], [stuck, make_pod("p", cpu="1", node="tainted")], TAINTS, budgets=budgets))
+
+    assert goal.sentence == (
+        "2 violations → 1 with 1 eviction; no plan leaves fewer; pod default/stuck: PodDisruptionBudget default/g"
+        " allows 0 disruptions (0 healthy, 0 required)"
+    )
+
+
+def test_several_strategies_that_select_nothing_are_listed() -> None:
+    pods = [make_pod("p", cpu="1", node="a")]
+
+    assert goal_of(run(FREE, pods, TAINTS, DUPLICATES, AFFINITY)).sentence == (
+        f"no pod is selected by {TAINTS}, {DUPLICATES} or {AFFINITY}"
+    )
+
+
 def test_pods_that_have_finished_do_not_hide_selected_pods_that_cannot_be_moved() -> None:
     """PodLifeTime selects both. A strategy that has others to select in place of stuck pods is run without these."""
     stuck = make_pod("stuck", cpu="1", node="a", age=3600, node_selector={"only": "here"})

@@ -14,6 +14,15 @@ def bare(name: str, node: str) -> Pod:
     return make_pod(name, cpu="1", node=node, owners=[])
 
 
+def test_one_pod_is_an_example_where_each_has_another_reason() -> None:
+    pods = [make_pod("local", cpu="1", node="a", volumes=[{"name": "v", "emptyDir": {}}]), bare("p", "b")]
+
+    assert goal_of(run_objective("consolidateNodes", NODES, pods)).sentence == (
+        "2 nodes in use → 2 with 0 evictions; 0 of 2 pods can be evicted (for example pod default/local: the pod has"
+        " local storage (a hostPath or emptyDir volume))"
+    )
+
+
 def test_the_goal_says_why_most_of_the_pods_stay() -> None:
     pods = [
         make_pod("local", cpu="1", node="a", volumes=[{"name": "v", "emptyDir": {}}]),

@@ -69,11 +69,11 @@ def test_pods_arrive_on_the_node_that_is_asked_about_and_on_no_other(plan: Plan)
 
 
 @pytest.mark.parametrize("type_name", list(ANSWERED))
-def test_thing_that_the_plan_does_not_name_is_said_to_be_unknown(plan: Plan, type_name: str) -> None:
+def test_it_is_said_where_the_plan_decides_nothing_about_a_thing(plan: Plan, type_name: str) -> None:
     answer = answer_of(plan, type_name, "nowhere")
 
     assert answer.is_silent
-    assert answer.sentence.startswith("the plan does not name it: ")
+    assert answer.sentence.startswith("the plan decides nothing about it: ")
     assert answer.sentence in "".join(render(answer, "table"))
 
 

@@ -198,7 +198,7 @@ class MigrationLimits:
         return refuse(Reason.WORKLOAD_UNAVAILABLE, message, subject)
 
     def _text_of_away(self, workload: Workload, uid: str, pod: Pod) -> str:
-        """Such as `1 pod is unavailable and 2 other pods are evicted by this run`."""
+        """Such as `1 pod is unavailable and 2 other pods are evicted before it`."""
         unavailable = self._workloads.unavailable(workload)
         moving = self._migrating.text_of(self._migrating.others_of_controller(pod, uid) - unavailable)
         number = len(unavailable)

@@ -76,7 +76,7 @@ class MigratingPods:
         return frozenset(keys.keys() - {(pod.namespace, pod.name)}) if keys else _NO_KEYS
 
     def text_of_others(self, pod: Pod, scope: Scope) -> str:
-        """Such as `2 other pods are evicted by this run`: those of the scope of `pod` that move, by what moves them."""
+        """Such as `2 other pods are evicted before it`: those of the scope of `pod` that move, by what moves them."""
         self._follow()
         controller_uid = "" if pod.controller is None else pod.controller.uid
         in_scope: dict[Scope, AbstractSet[_Key] | _Multiset[_Key]] = {
@@ -90,7 +90,7 @@ class MigratingPods:
     def text_of(self, others: AbstractSet[_Key]) -> str:
         """The same of these pods, by namespace and name; empty for none."""
         num_of_jobs = len(others & self._of_jobs)
-        by_cause = (num_of_jobs, "being migrated"), (len(others) - num_of_jobs, "evicted by this run")
+        by_cause = (num_of_jobs, "being migrated"), (len(others) - num_of_jobs, "evicted before it")
         found = (
             f"{counted(number, 'other pod')} {'is' if number == 1 else 'are'} {text}"
             for number, text in by_cause

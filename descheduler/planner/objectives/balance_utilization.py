@@ -24,7 +24,7 @@ from descheduler.planner.moves.connected_moves import connected_moves
 from descheduler.planner.objective_args import BalanceUtilizationArgs
 from descheduler.planner.objectives.cluster_objective import ClusterObjective, Part
 from descheduler.planner.problem.cluster_problem import ClusterProblem
-from descheduler.planner.unmovable_pods import refused_by_filters, why_most_are_refused
+from descheduler.planner.unmovable_pods import refused_by_filters, refused_in_every_run, why_most_are_refused
 from descheduler.planner.utilization.measured_usage import measured_usage
 from descheduler.planner.utilization.node_utilization import NodeUtilization
 from descheduler.planner.utilization.targets import UsageTargets
@@ -161,16 +161,20 @@ class BalanceUtilizationObjective(ClusterObjective):
         return (*islice(filter(None, texts), _MOST_NAMED), *self._without_effect())
 
     def _why_stuck(self, name: str) -> str:
-        """Empty for a node that others than its protected pods keep over its target."""
+        """Empty for a node that others than its protected pods keep over its target.
+
+        Pods that limits of this run reject are counted only where the others do not suffice as the cause.
+        """
         usage, pods = self._known(name), self._view.active_pods_on(name)
         excess = usage.taken - self._targets.ceilings(usage.resources, usage.allocatable)
         refused = refused_by_filters(pods, self._evictor)
-        kept = {id(pod) for pod, _ in refused}
-        movable = sum((self._usage.need(pod) for pod in pods if id(pod) not in kept), np.zeros_like(excess))
-        if not refused or (movable >= excess).all():
-            return ""
-        numbers = f"{len(refused):,} of {counted(len(pods), 'pod')}"
-        return f"node {name} {self.left_text}: {numbers} cannot be evicted ({why_most_are_refused(refused)})"
+        for rejected in (refused_in_every_run(refused), refused):
+            kept = {id(pod) for pod, _ in rejected}
+            movable = sum((self._usage.need(pod) for pod in pods if id(pod) not in kept), np.zeros_like(excess))
+            if rejected and not (movable >= excess).all():
+                numbers = f"{len(rejected):,} of {counted(len(pods), 'pod')}"
+                return f"node {name} {self.left_text}: {numbers} cannot be evicted ({why_most_are_refused(rejected)})"
+        return ""
 
     def obstacles(self, against: Mapping[PodIdentity, str]) -> str:
         """What is said against pods; where no plan moves any, why the largest pods of nodes over their target stay."""
@@ -218,7 +222,7 @@ class BalanceUtilizationObjective(ClusterObjective):
             return f"node {name} is not over its target ({self._target_text})"
         if name not in self._over():
             return f"other pods of node {name} bring it under its target"
-        return (
+        return self._why_stuck(name) or (
             f"node {name} stays over its target ({self._target_text}): no plan found within the limits moves enough of"
             " its pods"
         )

@@ -37,6 +37,8 @@ from descheduler.policy.shared_args import compile_selector
 _SCHEDULED_SHARE = 0.8
 """Of the limits, where the scheduler's choice is known: targets of other plans are only wishes then."""
 _CHOOSE_HINT = "the plan can choose the nodes (chooseNodes: true)"
+_COUNTED = (Reason.DISRUPTION_BUDGET, Reason.LIMIT_REACHED, Reason.MIGRATING_LIMIT)
+"""Reasons by which some pods of a node can be evicted, and not all."""
 _MOST_EXAMINED, _MOST_NAMED = 20, 2
 """Nodes that are examined for what keeps them in use, and those that are named."""
 
@@ -300,7 +302,7 @@ class ConsolidateNodesObjective(ClusterObjective):
             return f"node {name} is not {self.verb}: {blocked}"
         if any(arrival is not None and arrival.node_name == name for _, arrival in self._evictor.arrivals()):
             return f"node {name} is not {self.verb}: the plan has pods of other nodes scheduled onto it"
-        blocked = self._blocked(name, self._asked_for)
+        blocked = self._blocked(name, self._asked_for) or self._blocked_together(name)
         return f"node {name} is not {self.verb}{f': {blocked}' if blocked else ' in any plan that was found'}"
 
     def needs_more_than(self, most: int) -> str:
@@ -326,6 +328,25 @@ class ConsolidateNodesObjective(ClusterObjective):
             if not verdict.is_accepted:
                 return pod, verdict
         return None
+
+    def _blocked_together(self, node: str) -> str:
+        """The pod of a node that a limit or a budget keeps once those before it are evicted; "" for none.
+
+        Which pod finds no room depends on the order, so that nothing is said of that.
+        """
+        with self._evictor.what_if():
+            found = self._first_blocked(node, self._counted_after_others)
+        if found is None:
+            return ""
+        return f"pod {found[0].key} cannot be evicted together with the other pods of the node: {found[1].message}"
+
+    def _counted_after_others(self, pod: Pod) -> Verdict:
+        """What limits and budgets say of `pod`, which is booked where nothing is said against it."""
+        if self._evictor.has_booked(pod):
+            return ACCEPTED
+        verdict = self._evictor.filter(pod)
+        verdict = self._evictor.request(pod) if verdict.is_accepted else verdict
+        return verdict if verdict.reason in _COUNTED else ACCEPTED
 
     def _asked_for(self, pod: Pod) -> Verdict:
         """What filters, limits and budgets say of `pod`."""

@@ -20,7 +20,7 @@ class Fragmentation(ClusterObjective):
     """
 
     name = "ReduceFragmentation"
-    noun = "unit"
+    noun = "unusable unit"
     is_in_bundles = True  # so that what moves gain is asked once they are booked, of those together that gain together
     is_tried_in_orders = True
     larger: str
@@ -80,7 +80,7 @@ class Fragmentation(ClusterObjective):
         return [[move] for move in moves] if len(moves) > 1 else ()
 
     def text_of(self, number: int) -> str:
-        """Such as `2.67 units of nvidia.com/gpu stranded`."""
+        """Such as `2.67 unusable units of free nvidia.com/gpu`."""
         return f"{counted_about(number / self.scale, self.noun)} {self.state}"
 
     def amount_of(self, number: int) -> str:
@@ -88,7 +88,7 @@ class Fragmentation(ClusterObjective):
         return text_about(number / self.scale)
 
     def change(self, before: int, after: int) -> str:
-        """Such as `2.67 units of nvidia.com/gpu stranded → 1`, with words for a change that no 2 decimals show."""
+        """Such as `2.67 unusable units of free nvidia.com/gpu → 1`, with words for a change that no 2 decimals show."""
         was, text = self.amount_of(before), self.amount_of(after)
         if before != after and was == text:
             text = "slightly fewer" if after < before else "slightly more"
@@ -110,5 +110,5 @@ class Fragmentation(ClusterObjective):
         if pod.node_name not in self.node_names:
             return f"node {pod.node_name} is not one of the nodes that the policy selects"
         if nothing := self.nothing_to_do():
-            return nothing
+            return f"its eviction is not needed: {nothing}"
         return f"no plan found within the limits gets {self.larger} by its eviction"

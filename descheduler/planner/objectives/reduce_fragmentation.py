@@ -26,7 +26,7 @@ class ReduceFragmentationObjective(Fragmentation):
 
     def __init__(self, args: ReduceFragmentationArgs, handle: StrategyHandle, nodes: Sequence[Node]) -> None:
         self._resource = args.resource
-        self.state = f"of {args.resource} stranded"
+        self.state = f"of free {args.resource}"
         self._evictor = handle.evictor
         self.hint = self.packing_hint(handle.evictor.prover().preference())
         self.larger = f"larger slots of {args.resource}"
@@ -40,7 +40,7 @@ class ReduceFragmentationObjective(Fragmentation):
             return f"no pod requests {self._resource}"
         if self.figure():
             return ""
-        return f"no free {self._resource} is stranded: pods that request {self._sizes.text} can use all of it"
+        return f"pods that request {self._sizes.text} can use all free {self._resource}"
 
     def figure(self) -> int:
         """Units stranded, summed over the sizes."""

@@ -29,7 +29,7 @@ class ReduceGpuFragmentationObjective(Fragmentation):
 
     def __init__(self, args: ReduceFragmentationArgs, handle: StrategyHandle, nodes: Sequence[Node]) -> None:
         self._resource = args.resource
-        self.state = f"of {args.resource} stranded"
+        self.state = f"of free {args.resource}"
         self._evictor = handle.evictor
         self.node_names = [node.name for node in nodes]
         openings = self._evictor.prover().openings()
@@ -64,7 +64,7 @@ class ReduceGpuFragmentationObjective(Fragmentation):
             return _NO_DEVICES if self._resource == CLAIMED_DEVICES else _NO_GPUS
         if self._stranded is None:
             return "no pod requests GPUs"
-        return "" if self.figure() else "no free part of a GPU is stranded: pods can use all of it"
+        return "" if self.figure() else "pods can use all free parts of GPUs"
 
     def figure(self) -> int:
         """Percent of GPUs that are stranded, summed over the sizes."""

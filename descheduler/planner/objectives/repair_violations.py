@@ -34,6 +34,7 @@ class RepairViolationsObjective(ClusterObjective):
 
     name = "RepairViolations"
     noun, state = "violation", "left"
+    explains_rest = True
 
     def __init__(self, args: RepairViolationsArgs, handle: StrategyHandle, nodes: Sequence[Node]) -> None:
         self._weights = args.weights
@@ -119,16 +120,21 @@ class RepairViolationsObjective(ClusterObjective):
         return self.objections().keys() & {identity_of(pod) for pod in pods}
 
     def obstacles(self, against: Mapping[PodIdentity, str]) -> str:
-        """What is said `against` most of the pods, else why selected ones cannot be evicted."""
-        return super().obstacles(against or dict(self._kept()))
+        """What is said `against` most of the pods that are selected still, else why these cannot be evicted."""
+        left = set(map(identity_of, self._selections.now().pods))
+        said = {pod: text for pod, text in against.items() if pod in left}
+        return super().obstacles(said or dict(self._kept()) or against)
 
     def _kept(self) -> Iterator[tuple[PodIdentity, str]]:
-        """Why the first of the selected pods cannot be evicted as things are booked."""
-        for pod in islice(self._before.pods, _MOST_EXAMINED):
-            with self._evictor.what_if():
-                verdict = self._evictor.request(pod)
-            if not verdict.is_accepted:
-                yield identity_of(pod), verdict.message
+        """Why the first of the pods that are selected still cannot be evicted as things are booked."""
+        for pod in islice(self._selections.now().pods, _MOST_EXAMINED):
+            if why := self._why_kept(pod):
+                yield identity_of(pod), why
+
+    def _why_kept(self, pod: Pod) -> str:
+        """Why `pod` cannot be evicted by itself; empty where it can."""
+        with self._evictor.what_if():
+            return self._evictor.request(pod).message
 
     def why_not(self, pod: Pod) -> str:
         """Whether it was selected, and what became of that."""
@@ -140,12 +146,14 @@ class RepairViolationsObjective(ClusterObjective):
         if not self._selections.now().has(pod):
             return f"the moves of other pods end what it is selected for ({reason})"
         if identity_of(pod) in self._stuck:
-            return f"it cannot be evicted now, or no other node is open to its replacement ({reason})"
+            why = self._why_kept(pod) or "no other node is open to its replacement"
+            return f"selected ({reason}), but cannot be evicted: {why}"
         return f"no plan found within the limits gives it another node ({reason})"
 
     @property
     def _strategies(self) -> str:
-        return " or ".join(self._selections.strategies)
+        *others, last = self._selections.strategies
+        return f"{', '.join(others)} or {last}" if others else last
 
     def _weight(self, pod: Pod) -> int:
         return max((self._weights.get(name, 1) for name in self._wanted.strategies_of(pod)), default=0)

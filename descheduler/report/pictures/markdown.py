@@ -15,7 +15,7 @@ from descheduler.report.pictures.charts import group_shares
 from descheduler.report.pictures.review import Review, WorkloadReview, review_of
 from descheduler.report.pictures.simulation_review import CycleMoves, PolicyReview, Series, simulation_review
 from descheduler.report.plan.document import Plan, PlanMove
-from descheduler.report.plan.goal import objective_title
+from descheduler.report.plan.goal import objective_title, pending_of, pending_title
 from descheduler.report.plan.strips import block, main_resource, strip_lines
 from descheduler.report.simulation_document import Simulation
 from descheduler.report.tables.columns import Toned
@@ -30,7 +30,7 @@ _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "@": "&#64;"}
 """`@name` would tell somebody."""
 _STRIP_WIDTH = 72
 _MOST_PODS = 20
-"""Pods of one workload that are listed."""
+"""Pods of one workload that are listed, and pending pods."""
 
 
 def escaped(text: str) -> str:
@@ -46,6 +46,7 @@ def markdown_lines(plan: Plan) -> Iterator[str]:
         *_head(review),
         *_nodes(plan),
         *_goal(plan),
+        *_pending(plan),
         *_workloads(review),
         *_waves(review),
         *_not_done(review),
@@ -104,6 +105,20 @@ def _goal(plan: Plan) -> Iterator[str]:
     ]
     yield from ("## Goal", "")
     yield from table_lines(("Objective", "Counts", "Before", "After", "Best possible", "Evictions", "At least"), rows)
+
+
+def _pending(plan: Plan) -> Iterator[str]:
+    pods = pending_of(plan.goal) if plan.moves else ()
+    if not pods:
+        return
+    yield from (f"{pending_title(pods)}:", "")
+    rows = [
+        (f"{each.pod.namespace}/{each.pod.name}", each.to_node or "pending", "yes" if each.holds_target else "no")
+        for each in pods[:_MOST_PODS]
+    ]
+    yield from table_lines(("Pod", "Target", "Room held"), rows)
+    if len(pods) > _MOST_PODS:
+        yield from (counted(len(pods) - _MOST_PODS, "more pod"), "")
 
 
 def _workloads(review: Review) -> Iterator[str]:

@@ -23,7 +23,7 @@ from descheduler.report.pictures.charts import (
 from descheduler.report.pictures.review import WorkloadReview, review_of
 from descheduler.report.pictures.simulation_review import simulation_review
 from descheduler.report.plan.document import Plan, PlanMove
-from descheduler.report.plan.goal import objective_title
+from descheduler.report.plan.goal import objective_title, pending_of, pending_title
 from descheduler.report.plan.strips import main_resource
 from descheduler.report.simulation_document import SimulatedPolicy, Simulation
 from descheduler.report.tables.simulation_table import DIFFERENCES_HEADER
@@ -37,7 +37,7 @@ _MOST_NODES = 8
 _MOST_BYTES = {"moves": 1_200_000, "refusals": 400_000, "workloads": 400_000}
 """Of the JSON of these lists of the embedded plan."""
 _MOST_WORKLOADS, _MOST_PODS = 1_000, 1_500
-"""Workloads that are listed, and pods of them."""
+"""Workloads that are listed, and pods of them; as many pending pods."""
 _MOST_NAMED_NODES = 1_500
 """Nodes up to which each that changes has a bar with its name."""
 
@@ -48,6 +48,7 @@ def page_pieces(plan: Plan) -> Iterator[str]:
     resources = sorted((each.resource for each in plan.figures.balance), key=lambda name: (name != first, name))
     names_nodes = len(plan.figures.nodes) <= _MOST_NAMED_NODES
     review = review_of(plan)
+    pending = pending_of(plan.goal) if plan.moves else ()
     document = _cut(replace(plan, moves=tuple(map(_shortened, plan.moves))))
     yield from _template("page.html.j2").generate(
         plan=plan,
@@ -60,6 +61,9 @@ def page_pieces(plan: Plan) -> Iterator[str]:
         targets={name: targets_of(plan, name) for name in resources},
         groups=list(group_shares(plan.figures)),
         title_of=None if plan.goal is None else partial(objective_title, plan.goal),
+        pending=pending[:_MOST_PODS],
+        pending_title=pending_title(pending),
+        num_pending=len(pending),
         searches=[(each, search_of(each)) for each in (plan.goal.objectives if plan.goal is not None else ())],
         strip_height=STRIP_HEIGHT,
         version=VERSION,

@@ -5,20 +5,25 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import MAXYEAR, datetime, timedelta
-from math import ceil
+from datetime import MAXYEAR, datetime
 
 import msgspec
 
 from descheduler.model.text.counted import counted, first_names, most_first
-from descheduler.model.text.duration import format_duration
 from descheduler.plan.max_age import MAX_AGE
 from descheduler.report.document import ShardIdentity, SnapshotIdentity
 from descheduler.report.identities import shard_of
 from descheduler.report.nothing import why_nothing
 from descheduler.report.plan.document import Plan, PlanMove, PlannedRefusal, RefusalCount
 from descheduler.report.plan.goal import goal_texts
-from descheduler.report.tables.summary import landing_summary, limit_texts, plan_headline, wave_text
+from descheduler.report.tables.summary import (
+    landing_summary,
+    limit_texts,
+    plan_headline,
+    seconds_text,
+    time_text,
+    wave_text,
+)
 
 _MOST_NAMED = 5
 _NO_BUDGET = "no budget"
@@ -110,22 +115,7 @@ def _verdict(plan: Plan) -> Iterator[str]:
     if num_waves > 1:
         yield f"{num_waves:,} waves; {wave_text(plan)}"
     if said := time_text(plan):
-        yield said
-
-
-def _duration(seconds: float) -> str:
-    return format_duration(timedelta(seconds=ceil(seconds)))
-
-
-def time_text(plan: Plan) -> str:
-    """How long the evictions take by pace and grace periods; "" without any."""
-    if not plan.waves:
-        return ""
-    if plan.keeps_waves:
-        seconds = sum(wave.seconds for wave in plan.waves)
-    else:
-        seconds = sum(wave.pace_seconds for wave in plan.waves) + max(wave.grace_seconds for wave in plan.waves)
-    return f"estimated time: {_duration(seconds)} for pace and grace periods, plus the start of replacement pods"
+        yield f"estimated time: {said}"
 
 
 def _identity(plan: Plan) -> Mapping[str, str]:
@@ -181,7 +171,7 @@ def _waves(plan: Plan) -> Iterator[Wave]:
             for share in each.waves
             if share.wave == number
         }
-        time = next((_duration(each.seconds) for each in plan.waves if each.wave == number), "")
+        time = next((seconds_text(each.seconds) for each in plan.waves if each.wave == number), "")
         yield Wave(number, evictions[number], time, most_first(down))
 
 

@@ -128,6 +128,18 @@ def goal_texts(goal: PlannedGoal) -> Sequence[str]:
     return [f"profile {each.profile}: {each.sentence}" if several else each.sentence for each in goal.objectives]
 
 
+def pending_of(goal: PlannedGoal | None) -> Sequence[PendingPod]:
+    """The pods that evictions are to make room for, each once."""
+    objectives = () if goal is None else goal.objectives
+    return list({each.pod: each for objective in objectives for each in objective.pending_pods}.values())
+
+
+def pending_title(pods: Sequence[PendingPod]) -> str:
+    """What a list of `pods` is, and how many of them the evictions help."""
+    num_placed = sum(each.to_node is not None for each in pods)
+    return f"Pending pods that need evictions: {num_placed:,} of {len(pods):,} can be scheduled after them"
+
+
 def _has_several_profiles(goal: PlannedGoal) -> bool:
     return len({objective.profile for objective in goal.objectives}) > 1
 

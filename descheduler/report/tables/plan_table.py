@@ -15,7 +15,7 @@ from descheduler.report.document import PodReference
 from descheduler.report.nothing import why_nothing
 from descheduler.report.plan.document import Plan, PlanMove, PlannedRefusal, RefusalCount
 from descheduler.report.plan.figures import Amounts, NodeFigures
-from descheduler.report.plan.goal import PendingPod
+from descheduler.report.plan.goal import PendingPod, pending_of, pending_title
 from descheduler.report.tables.columns import Cell, Row, Toned
 from descheduler.report.tables.gang_rows import by_gang, shown_nodes, shown_pods
 from descheduler.report.tables.palette import Tone
@@ -98,13 +98,11 @@ def _moves(plan: Plan, style: TableStyle) -> Iterator[str]:
 
 def _pending_pods(plan: Plan, style: TableStyle) -> Iterator[str]:
     """The pods that evictions are to make room for, and their nodes then."""
-    objectives = () if plan.goal is None or not plan.moves else plan.goal.objectives
-    pods = list({each.pod: each for objective in objectives for each in objective.pending_pods}.values())
+    pods = pending_of(plan.goal) if plan.moves else ()
     shown = pods if style.is_wide else pods[:_MOST_PENDING]
     holds_room = any(each.holds_target for each in pods)
     rows = [[each.pod.namespace, each.pod.name, *_expected(each, holds_room=holds_room)] for each in shown]
-    num_placed = sum(each.to_node is not None for each in pods)
-    title = f"Pending pods that need evictions: {num_placed:,} of {len(pods):,} can be scheduled after them"
+    title = pending_title(pods)
     title += f"; {len(shown):,} shown, -o wide shows all" if len(shown) < len(pods) else ""
     yield from style.table(["NAMESPACE", "POD", "TARGET", *(["ROOM HELD"] if holds_room else [])], rows, title=title)
 

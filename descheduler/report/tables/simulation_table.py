@@ -154,8 +154,15 @@ def remaining_texts(simulation: Simulation) -> Iterator[Mapping[str, str]]:
         number = sum(policy.not_evicted.values())
         yield {
             f"Not evicted{suffix}": f"{counted(number, 'pod')} ({by_code})" if number else "",
-            f"Why nothing{suffix}": printable(policy.why_nothing),
+            f"Why nothing{suffix}": printable(_why_nothing_beside_goals(policy)),
         }
+
+
+def _why_nothing_beside_goals(policy: SimulatedPolicy) -> str:
+    """Empty where the goals of the last cycle, which the table has above, are the whole reason."""
+    goals = "; ".join(policy.cycles[-1].goals) if policy.cycles else ""
+    _, _, reason = policy.why_nothing.partition(": ")
+    return "" if goals and reason == goals else policy.why_nothing
 
 
 def _name(policy: SimulatedPolicy) -> str:

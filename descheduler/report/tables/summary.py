@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import timedelta
 from itertools import groupby
+from math import ceil
 
 from descheduler.model.text.counted import counted, first_names
+from descheduler.model.text.duration import format_duration
 from descheduler.model.text.printable import printable
 from descheduler.report.nothing import why_nothing
 from descheduler.report.outcome.document import OutcomeDocument, ResultKind, goal_text
@@ -56,6 +59,7 @@ def plan_summary(plan: Plan, style: TableStyle) -> Iterator[str]:
             **_goal_and_why(plan),
             "Search ended by": _search_end(plan),
             "Waves": _waves(plan),
+            "Estimated time": time_text(plan),
             "Replacement pods": landing_summary(plan.landings),
             **_left_aside(plan),
             "Requests": _requested(plan.figures.total),
@@ -115,6 +119,22 @@ def wave_text(plan: Plan) -> str:
     if plan.keeps_waves:
         return "a wave starts when the wave before has ended"
     return "a DeschedulerPolicy does not wait between waves, a DeschedulerConfiguration does"
+
+
+def time_text(plan: Plan) -> str:
+    """How long the evictions take by pace and grace periods; "" without any."""
+    if not plan.waves:
+        return ""
+    if plan.keeps_waves:
+        seconds = sum(wave.seconds for wave in plan.waves)
+    else:
+        seconds = sum(wave.pace_seconds for wave in plan.waves) + max(wave.grace_seconds for wave in plan.waves)
+    return f"{seconds_text(seconds)} for pace and grace periods, plus the start of replacement pods"
+
+
+def seconds_text(seconds: float) -> str:
+    """Such as `1m13s`, rounded up to whole seconds."""
+    return format_duration(timedelta(seconds=ceil(seconds)))
 
 
 def _goal_and_why(plan: Plan) -> Mapping[str, str]:

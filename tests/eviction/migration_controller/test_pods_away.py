@@ -85,7 +85,7 @@ def test_limit_of_a_workload_says_what_the_policy_says_and_what_moves_its_pods(
 
     assert plugin.filter(pod).message == (
         f"maxMigratingPerWorkload ({shown}) reached for ReplicaSet web:"
-        " 1 other pod is being migrated and 1 other pod is evicted by this run"
+        " 1 other pod is being migrated and 1 other pod is evicted before it"
     )
 
 
@@ -107,7 +107,7 @@ def test_pods_that_are_unavailable_and_those_that_move_are_told_apart() -> None:
 
     handle.view.book_eviction(moving)
 
-    assert plugin.filter(pod).message.endswith("1 pod is unavailable and 1 other pod is evicted by this run")
+    assert plugin.filter(pod).message.endswith("1 pod is unavailable and 1 other pod is evicted before it")
 
 
 @pytest.mark.parametrize(

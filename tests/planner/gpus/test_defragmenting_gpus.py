@@ -17,7 +17,7 @@ def test_parts_of_gpus_are_moved_together_so_that_a_whole_gpu_is_free() -> None:
     decisions = run_gpus(SHARED, nodes, pods)
 
     assert len(evicted(decisions)) == 1
-    assert goal_of(decisions).levels[0].counts == "units of koordinator.sh/gpu stranded"
+    assert goal_of(decisions).levels[0].counts == "unusable units of free koordinator.sh/gpu"
     assert goal_of(decisions).sentence.startswith("unusable free GPU capacity: 0.33 → 0 GPUs with 1 eviction")
     assert decisions.moves[0].reason.endswith("is 50% free, and pods cannot use all of that")
 

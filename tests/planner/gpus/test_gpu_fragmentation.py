@@ -76,7 +76,7 @@ def test_a_change_is_said_in_words_where_no_decimals_show_it(before: int, after:
             TWO,
             HALVES[:2],
             SHARED,
-            "no free part of a GPU is stranded: pods can use all of it",
+            "pods can use all free parts of GPUs",
             id="all can be used",
         ),
     ],

@@ -72,6 +72,23 @@ def test_nothing_leaves_where_the_scheduler_would_place_it_again() -> None:
     assert evicted(run_gpus(ROOM, nodes, pods)) == []
 
 
+@pytest.mark.parametrize(
+    ("waiting", "text"),
+    [
+        pytest.param(
+            pending_pod("p", 100, number=3),
+            "requests 300 koordinator.sh/gpu-core, the largest node has 200",
+            id="more GPUs than a node has",
+        ),
+        pytest.param(pending_pod("p", 50, cpu="65"), "requests 65 CPU, the largest node has 64", id="more cores"),
+    ],
+)
+def test_it_is_said_what_no_node_has_as_much_of(waiting: Object, text: str) -> None:
+    decisions = run_gpus(ROOM, [gpu_node("a")], [shared_pod("a0", "a", 50, 0), waiting])
+
+    assert goal_of(decisions).sentence == f"1 pod pending → 1 with 0 evictions; no room: pod default/p {text}"
+
+
 def test_gpus_that_no_device_lists_are_counted_by_node() -> None:
     """Only of nodes as a whole the planner proves how many evictions are needed."""
     gpu = "nvidia.com/gpu"

@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from descheduler.report.document import PodReference
 from descheduler.report.formats.render import render
 from descheduler.report.pictures.markdown import command_lines, escaped
 from descheduler.report.plan.document import Plan
-from descheduler.report.plan.goal import GoalLevel
+from descheduler.report.plan.goal import GoalLevel, PendingPod
 from descheduler.report.simulation_document import BackAndForth, Difference, SimulatedPolicy, Simulation
 from descheduler.version import VERSION
 from tests.builders import make_pod
@@ -50,6 +51,32 @@ def moved(number: int, **change: Any) -> Plan:
     """A plan with so many moves of pods of one workload, all of which have the facts of `change`."""
     plan = PLANS[number]
     return replace(plan, moves=tuple(replace(move, **change) for move in plan.moves))
+
+
+def pending_pod(name: str, node: str | None, *, is_held: bool = False) -> PendingPod:
+    return PendingPod(pod=PodReference(namespace="shop", name=name, uid=name), to_node=node, holds_target=is_held)
+
+
+def test_pending_pods_have_a_row_each_with_the_node_that_evictions_give_them() -> None:
+    pods = (pending_pod("cart", "a", is_held=True), pending_pod("web", None))
+    plan = replace(moved(1), goal=goal(objective(pending_pods=pods)))
+
+    assert section(plan, "Goal")[2:] == [
+        "Pending pods that need evictions: 1 of 2 can be scheduled after them:",
+        "| Pod | Target | Room held |",
+        "| --- | --- | --- |",
+        "| shop/cart | a | yes |",
+        "| shop/web | pending | no |",
+    ]
+    assert not any("Pending pods" in line for line in markdown(replace(plan, moves=(), workloads=())))
+
+
+def test_of_many_pending_pods_the_first_are_listed() -> None:
+    pods = tuple(pending_pod(f"p{number}", "a") for number in range(22))
+
+    lines = section(replace(moved(1), goal=goal(objective(pending_pods=pods))), "Goal")
+
+    assert lines[-2:] == ["| shop/p19 | a | no |", "2 more pods"]
 
 
 def test_first_line_is_the_verdict_and_the_table_names_the_program() -> None:

@@ -12,13 +12,17 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
+from descheduler.report.document import PodReference
 from descheduler.report.formats.json_text import json_text
 from descheduler.report.formats.render import render
 from descheduler.report.pictures.markdown import escaped
 from descheduler.report.plan.document import Plan, PlannedRefusal
+from descheduler.report.plan.goal import PendingPod
 from tests.builders import make_budget, make_node, make_pod
 from tests.report.decided_cycles import make_test_plan, pod_life_time_policy
+from tests.report.pictures.builders import goal, objective
 
 HOSTILE = [
     "</script><script>alert(1)</script>",
@@ -63,6 +67,23 @@ class Page(HTMLParser):
 
 def page_of(plan: Plan) -> Page:
     return Page("".join(render(plan, "html")))
+
+
+def test_page_lists_the_pending_pods_and_where_they_can_be_scheduled() -> None:
+    pods = [
+        PendingPod(pod=PodReference(namespace="shop", name=f"cart-{n}", uid=f"{n}"), to_node=None, holds_target=False)
+        for n in range(1501)
+    ]
+    placed = (replace(pods[0], to_node="a", holds_target=True), *pods[1:])
+    plan = replace(make_test_plan([make_pod("old")]), goal=goal(objective(pending_pods=placed)))
+
+    text = page_of(plan).text
+
+    assert "Pending pods that need evictions: 1 of 1,501 can be scheduled after them" in text
+    assert "shop/cart-0ayes" in text
+    assert "shop/cart-1pendingno" in text
+    assert "shop/cart-1500" not in text
+    assert "The first 1,500 are listed." in text
 
 
 def markdown_of(plan: Plan) -> str:

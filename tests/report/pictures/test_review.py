@@ -10,10 +10,11 @@ from msgspec.structs import replace
 
 from descheduler.model.shard import Shard
 from descheduler.report.document import ShardIdentity
-from descheduler.report.pictures.review import Wave, review_of, time_text
+from descheduler.report.pictures.review import Wave, review_of
 from descheduler.report.plan.document import Plan
 from descheduler.report.plan.wave_times import PlannedWave
 from descheduler.report.plan.workloads import PlannedWorkload, WaveShare, WorkloadBudget
+from descheduler.report.tables.summary import time_text
 from tests.builders import NOW, make_budget, make_pod
 from tests.report.decided_cycles import make_test_plan, pod_life_time_policy
 from tests.report.pictures.builders import goal, objective
@@ -226,7 +227,7 @@ def test_waves_take_their_time_one_after_the_other_where_they_are_kept(keeps_wav
 
     text = time_text(replace(moved(), waves=waves, keeps_waves=keeps_waves))
 
-    assert text.startswith(f"estimated time: {said} for pace and grace periods")
+    assert text.startswith(f"{said} for pace and grace periods")
 
 
 def test_verdict_tells_goals_limits_waves_and_time() -> None:

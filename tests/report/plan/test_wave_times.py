@@ -13,9 +13,9 @@ from descheduler.cycle.plugins import REGISTRY
 from descheduler.plan.moves import Move
 from descheduler.policy.load import load_policy
 from descheduler.report.formats.render import render
-from descheduler.report.pictures.review import time_text
 from descheduler.report.plan.document import Plan
 from descheduler.report.plan.wave_times import PlannedWave, planned_waves
+from descheduler.report.tables.summary import time_text
 from tests.builders import make_node, make_pod
 from tests.report.decided_cycles import make_test_decisions, make_test_plan, pod_life_time_policy
 

@@ -45,6 +45,7 @@ def test_a_plan_is_shown_plugin_by_plugin_with_the_summary_last() -> None:
         "\n"
         "1 pod would be evicted\n"
         "By plugin:          PodLifeTime 1\n"
+        "Estimated time:     30s for pace and grace periods, plus the start of replacement pods\n"
         "Replacement pods:   1 can be scheduled\n"
         "Not evicted:        1 pod (BarePod 1)\n"
         "Requests:           0.5 of 8.0 CPU, 1.0 of 16.0 GiB memory (2 pods on 2 nodes); "

@@ -89,6 +89,23 @@ def test_what_a_further_run_leaves_is_told_for_each_policy() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("why_nothing", "told"),
+    [
+        pytest.param("MigrationPlanner: no pod is pending", "", id="the goal alone"),
+        pytest.param(
+            "MigrationPlanner: no pod is pending; PodLifeTime: no pod is old",
+            "MigrationPlanner: no pod is pending; PodLifeTime: no pod is old",
+            id="of another plugin too",
+        ),
+    ],
+)
+def test_what_the_goal_of_the_last_cycle_says_is_not_told_again(why_nothing: str, told: str) -> None:
+    last = replace(cycle(1), goals=("no pod is pending",))
+
+    assert texts(simulated_policy(last, why_nothing=why_nothing))["Why nothing"] == told
+
+
 def lines_of(found: Simulation, *, is_wide: bool = False) -> list[str]:
     """The tables, with one space between columns and without empty lines."""
     return [" ".join(line.split()) for line in simulation_table(found, TableStyle(is_wide=is_wide)) if line]

@@ -81,8 +81,6 @@ class MakeRoomObjective(ClusterObjective):
 
     def hopeless(self) -> str:
         """That every pending pod requests more than any node has."""
-        if self.tells_gpus_apart:
-            return ""
         texts = list(map(self._too_large, self.pending()))
         if not all(texts):
             return ""
