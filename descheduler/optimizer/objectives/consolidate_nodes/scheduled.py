@@ -20,6 +20,8 @@ from descheduler.optimizer.objectives.consolidate_nodes.drains import Drains
 from descheduler.optimizer.objectives.consolidate_nodes.most_allocated import MostAllocated
 from descheduler.optimizer.objectives.consolidate_nodes.node_sets import NodeSets
 
+_SHARE_OF_SETS = 0.5
+"""Of the times that nodes are chosen, for those that begin with a set: where limits are wide, room decides."""
 _NODES_TRIED = 8
 """Of those that might be emptied next."""
 _LARGEST_PIECE = 0.5
@@ -156,9 +158,11 @@ class ScheduledDrains:
     def _extend(self) -> None:
         """Empties nodes while that is possible, each time the one of a few after which the room is worth most.
 
-        Those come first that limits let be emptied together with those that are.
+        Every other time, at random, those come first that limits let be emptied together with those that are.
         """
-        together = self._sets.choose(self._rng, self._budget, [drain.node for drain in self._sequence])
+        emptied, together = [drain.node for drain in self._sequence], np.zeros(0, np.int64)
+        if self._rng.random() < _SHARE_OF_SETS:
+            together = self._sets.choose(self._rng, self._budget, emptied)
         left = self._candidates(together)
         while len(left) and not self._budget.is_over:
             asked = [(node, pods) for node in left[:_NODES_TRIED].tolist() for pods in self._orders(node)]
