@@ -120,6 +120,13 @@ def test_it_is_said_where_no_node_can_be_emptied(args: Object, pods: list[Pod], 
     assert consolidate(args, pods).objective.nothing_to_do() == text
 
 
+def test_a_selector_of_protected_nodes_that_matches_none_is_named() -> None:
+    misspelt = consolidate({"protectedNodes": {"matchLabels": {"pool": "sytem"}}})
+
+    assert misspelt.objective.remarks({}) == ("protectedNodes (pool in (sytem)): 0 of 4 nodes match",)
+    assert consolidate({"protectedNodes": {"matchLabels": {"name": "b"}}}).objective.remarks({}) == ()
+
+
 def test_pods_of_nodes_with_few_are_asked_about_first_and_protected_ones_never() -> None:
     objective = consolidate({"protectedNodes": {"matchLabels": {"name": "b"}}}).objective
 
