@@ -68,7 +68,7 @@ class ConsolidateNodesObjective(ClusterObjective):
         costs = None if args.node_cost is None else NodeCosts(args.node_cost)
         self._has_costs = costs is not None
         priced = () if costs is None else costs.faults(nodes)
-        unmatched = unmatched_selector("protectedNodes", args.protected_nodes, nodes)
+        unmatched = unmatched_selector("protectedNodes", args.protected_nodes, nodes, knows_labels=True)
         self._faults = (*filter(None, [unmatched]), *priced, *self._unknown_resources(args.max_utilization))
         stated = {node.name: 1.0 if costs is None else costs.of(node) for node in nodes}
         self._cost_scale = 1 if costs is None else scale_of(stated.values())
