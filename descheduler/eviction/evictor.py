@@ -17,7 +17,7 @@ from descheduler.eviction.book import Book
 from descheduler.eviction.cluster_view import ClusterView
 from descheduler.eviction.placement_verification.earlier_waves import MOST_PASSED, MOST_WANTED, best_order
 from descheduler.eviction.placement_verification.landing_book import LandingBook
-from descheduler.eviction.request_check import Allowance, BundlingCheck, CountingCheck, RequestCheck
+from descheduler.eviction.request_check import Allowance, BundlingCheck, CountingCheck, RequestCheck, ScopingCheck
 from descheduler.eviction.undo import NOTHING_DONE, Undo, undo_all
 from descheduler.model.pod import Pod
 from descheduler.model.verdict import ACCEPTED, Reason, Verdict, refuse
@@ -101,6 +101,11 @@ class Evictor:
         """How many more pods of a profile the checks accept, as far as they count pods."""
         counting = (check for check in self._checks if isinstance(check, CountingCheck))
         return [allowance for check in counting for allowance in check.allowances(profile_index)]
+
+    def of_scope(self, pod: Pod) -> Verdict:
+        """Whether the run may move `pod` at all, which no other eviction changes."""
+        scoping = (check.of_scope(pod) for check in self._checks if isinstance(check, ScopingCheck))
+        return next((verdict for verdict in scoping if not verdict.is_accepted), ACCEPTED)
 
     def request_whole(self, bundle: Bundle, of_filters: Verdict) -> Verdict:
         """As `request`, of a bundle with mates, about which the filters of its profile say `of_filters`.

@@ -140,6 +140,10 @@ class PluginEvictor:
     def _bundle(self, candidates: Iterable[Candidate]) -> Bundle:
         return Bundle(self._profile, self._plugin, tuple(candidates), self.profile_index)
 
+    def of_scope(self, pod: Pod) -> Verdict:
+        """Whether the run may move `pod` at all, which no other eviction changes."""
+        return self._evictor.of_scope(pod)
+
     def allowances(self) -> Sequence[Allowance]:
         """How many pods may still go, as far as that is counted."""
         return self._evictor.allowances(self.profile_index)

@@ -91,6 +91,14 @@ class CountingCheck(Protocol):
         """What is left to a profile of the policy after everything charged so far."""
 
 
+@runtime_checkable
+class ScopingCheck(Protocol):
+    """A check that says of a pod by itself that the run never moves it, whatever else leaves."""
+
+    def of_scope(self, pod: Pod) -> Verdict:
+        """Whether the run may move `pod`."""
+
+
 class PodByPod(ABC):
     """A check that judges each pod of a bundle on top of those before it."""
 

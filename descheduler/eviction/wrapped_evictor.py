@@ -63,6 +63,10 @@ class WrappedEvictor(PluginEvictor):
         """As `inner`."""
         return self._inner.request_all(candidates)
 
+    def of_scope(self, pod: Pod) -> Verdict:
+        """As `inner`."""
+        return self._inner.of_scope(pod)
+
     def allowances(self) -> Sequence[Allowance]:
         """As `inner`."""
         return self._inner.allowances()

@@ -8,13 +8,13 @@ from collections.abc import Iterable, Sequence
 from descheduler.eviction.plugin_evictor import PluginEvictor
 from descheduler.model.pod import Pod
 from descheduler.model.text.counted import counted
-from descheduler.model.verdict import Reason, Verdict
+from descheduler.model.verdict import ACCEPTED, Reason, Verdict
 from descheduler.optimizer.arrays import PENDING
 from descheduler.planner.problem.cluster_problem import ClusterProblem
 
 
 def refused_by_filters(pods: Iterable[Pod], evictor: PluginEvictor) -> Sequence[tuple[Pod, Verdict]]:
-    """The pods of `pods` that the filters of the profile reject, each with its verdict."""
+    """The pods of `pods` that the filters of the profile or the scope of the run reject, each with its verdict."""
     return [(pod, verdict) for pod in pods if not (verdict := _verdict(pod, evictor)).is_accepted]
 
 
@@ -46,5 +46,5 @@ def why_none_can_leave(cluster: ClusterProblem, evictor: PluginEvictor) -> str:
 
 
 def _verdict(pod: Pod, evictor: PluginEvictor) -> Verdict:
-    verdict = evictor.filter(pod)
-    return verdict if not verdict.is_accepted else evictor.pre_eviction_filter(pod)
+    verdicts = (ask(pod) for ask in (evictor.filter, evictor.pre_eviction_filter, evictor.of_scope))
+    return next((verdict for verdict in verdicts if not verdict.is_accepted), ACCEPTED)

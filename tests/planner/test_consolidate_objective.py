@@ -120,6 +120,17 @@ def test_it_is_said_where_no_node_can_be_emptied(args: Object, pods: list[Pod], 
     assert consolidate(args, pods).objective.nothing_to_do() == text
 
 
+def test_a_selector_of_protected_nodes_that_matches_none_is_named() -> None:
+    misspelt = consolidate({"protectedNodes": {"matchLabels": {"name": "x"}}})
+
+    assert misspelt.objective.remarks({}) == ("protectedNodes (name in (x)): 0 of 4 nodes match",)
+
+
+@pytest.mark.parametrize("labels", [{"name": "b"}, {"pool": "system"}], ids=["matches", "label that no node has"])
+def test_nothing_is_said_of_a_selector_that_matches_or_is_of_a_label_that_no_node_has(labels: Object) -> None:
+    assert consolidate({"protectedNodes": {"matchLabels": labels}}).objective.remarks({}) == ()
+
+
 def test_pods_of_nodes_with_few_are_asked_about_first_and_protected_ones_never() -> None:
     objective = consolidate({"protectedNodes": {"matchLabels": {"name": "b"}}}).objective
 

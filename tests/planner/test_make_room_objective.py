@@ -60,7 +60,7 @@ def test_pods_that_no_node_takes_are_counted() -> None:
         pytest.param(
             [waiting("large", "6")],
             {"namespaces": {"include": ["shop"]}},
-            "no pending pod is selected (makeRoom)",
+            "0 of 1 pending pod matches makeRoom.namespaces",
             id="of another namespace",
         ),
         pytest.param(

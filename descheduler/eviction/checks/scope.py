@@ -59,4 +59,8 @@ class ScopeCheck(PodByPod):
 
     def may_go(self, candidate: Candidate, bundle: Bundle) -> Verdict:
         """Whether the run may move the pod."""
-        return self._scope.verdict(candidate.pod)
+        return self.of_scope(candidate.pod)
+
+    def of_scope(self, pod: Pod) -> Verdict:
+        """Whether the run may move the pod."""
+        return self._scope.verdict(pod)

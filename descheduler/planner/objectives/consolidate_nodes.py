@@ -30,6 +30,7 @@ from descheduler.planner.objectives.drain_plan import with_drains
 from descheduler.planner.problem.cluster_problem import ClusterProblem
 from descheduler.planner.problem.disposable_pods import NOWHERE
 from descheduler.planner.problem.node_costs import THOUSANDTHS, NodeCosts, cost_text, scale_of, whole_cost
+from descheduler.planner.unmatched_selector import unmatched_selector
 from descheduler.planner.utilization.targets import UsageTargets
 from descheduler.planner.utilization.usage import RequestsAsUsage
 from descheduler.policy.shared_args import compile_selector
@@ -67,7 +68,8 @@ class ConsolidateNodesObjective(ClusterObjective):
         costs = None if args.node_cost is None else NodeCosts(args.node_cost)
         self._has_costs = costs is not None
         priced = () if costs is None else costs.faults(nodes)
-        self._faults = (*priced, *self._unknown_resources(args.max_utilization))
+        unmatched = unmatched_selector("protectedNodes", args.protected_nodes, nodes, knows_labels=True)
+        self._faults = (*filter(None, [unmatched]), *priced, *self._unknown_resources(args.max_utilization))
         stated = {node.name: 1.0 if costs is None else costs.of(node) for node in nodes}
         self._cost_scale = 1 if costs is None else scale_of(stated.values())
         self.scale = max(self._cost_scale // THOUSANDTHS, 1)
@@ -276,7 +278,7 @@ class ConsolidateNodesObjective(ClusterObjective):
         )
 
     def remarks(self, against: Mapping[PodIdentity, str]) -> Sequence[str]:
-        """Which nodes have no price, and which targets are of resources that no node has."""
+        """Which nodes have no price; a selector that no node matches, and targets of resources that no node has."""
         return self._faults
 
     def _unknown_resources(self, most: Mapping[str, float]) -> Iterator[str]:

@@ -310,7 +310,7 @@ def _still_there(view: ClusterView, evictor: PluginEvictor, nodes: Sequence[Node
 def _may_leave(pod: Pod, evictor: PluginEvictor, view: ClusterView) -> bool:
     if view.is_arrival(pod) or pod.is_terminating:
         return False
-    return evictor.filter(pod).is_accepted and evictor.pre_eviction_filter(pod).is_accepted
+    return all(ask(pod).is_accepted for ask in (evictor.of_scope, evictor.filter, evictor.pre_eviction_filter))
 
 
 def _rows(

@@ -96,7 +96,7 @@ def stopping_limits(
         return None
     by_one = [(rule, *bound_of(_without(problem, [rule]))) for rule in binding] if len(binding) > 1 else []
     alone = [(rule, least_without) for rule, without_one, least_without in by_one if without_one < figure]
-    stopping = [rule for rule, _ in alone] or binding
+    stopping = [rule for rule, _ in alone] or _needed(problem, figure, bound_of, binding)
     if len(alone) == 1:
         least = alone[0][1]
     elif len(stopping) < len(binding):
@@ -104,6 +104,21 @@ def stopping_limits(
     names = dict.fromkeys(text for rule in stopping for text in _shown(_binding_names(rule, movable)))
     too_many = (text for rule in stopping for text in _too_many(problem, rule, whole_nodes))
     return StoppingLimits(list(names), least, _most_of_run(stopping), next(too_many, ""))
+
+
+def _needed(
+    problem: Problem, figure: int, bound_of: Callable[[Problem], tuple[int, int]], binding: Sequence[MoveLimit]
+) -> Sequence[MoveLimit]:
+    """The rules of `binding` that all have to go for a lower figure, of which none is enough alone.
+
+    The others stop nothing once these are gone.
+    """
+    found = list(binding)
+    for rule in binding:
+        others = [each for each in found if each is not rule]
+        if len(others) > 1 and bound_of(_without(problem, others))[0] < figure:
+            found = others
+    return found
 
 
 def _binding_names(rule: MoveLimit, movable: Ints) -> Sequence[str]:

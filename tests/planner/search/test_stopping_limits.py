@@ -161,6 +161,17 @@ def test_limits_that_stop_only_together_are_all_named() -> None:
     assert (found.names, found.least_evictions, found.most_of_run) == (["total (9)", "budget x"], 3, None)
 
 
+def test_a_limit_beside_those_that_stop_together_is_not_named() -> None:
+    """Nothing is better without one of the three, and the total may stay where the two others are lifted."""
+    other, total = limit(1, 0, 0, -1, -1, name="budget y"), limit(2, 0, 0, 0, 0)
+    known = {(4, 4, 4): (1, 3), (1, 2, 4): (2, 0), (1, 1, 4): (2, 0), (1, 4, 4): (2, 0), (2, 4, 4): (1, 2)}
+
+    found = stopped(SOME, other, total, known=known)
+
+    assert found is not None
+    assert (found.names, found.least_evictions) == (["budget x", "budget y"], 2)
+
+
 def test_where_all_pods_of_a_node_leave_at_once_the_node_is_named_that_a_budget_keeps() -> None:
     """Node a has three pods that could leave, of which two may; node b has one."""
     found = stopping_limits(problem(limit(2, 0, 0, 0, 0, name="budget x")), 2, lambda other: (1, 3), ["a", "b"])

@@ -10,11 +10,10 @@ from descheduler.documents.document import Document
 from descheduler.documents.problems import PolicyError, shown
 from descheduler.model.names import is_subdomain
 from descheduler.model.node import Node
-from descheduler.model.text.counted import counted
 from descheduler.model.text.printable import printable
-from descheduler.placement.plugins.helper.node_selector_words import requirement_text
 from descheduler.planner.args import MigrationPlannerArgs
 from descheduler.planner.objective_args import DrainNodesArgs
+from descheduler.planner.unmatched_selector import unmatched_selector
 from descheduler.policy.plugin import ArgsProblem, ReadSchedulerFile, SchedulerFile
 from descheduler.policy.shared_args import compile_selector
 
@@ -52,11 +51,7 @@ def selected_nodes(args: DrainNodesArgs, nodes: Sequence[Node], files: Mapping[s
 
 def unmatched_text(args: DrainNodesArgs, nodes: Sequence[Node]) -> str:
     """Such as `drainNodes.nodeSelector (pool in (old)): 0 of 5 nodes match`; empty if a node matches it."""
-    selector = compile_selector(args.node_selector)
-    if selector is None or any(selector.matches(node.labels) for node in nodes):
-        return ""
-    text = " and ".join(map(requirement_text, selector.requirements))
-    return f"drainNodes.nodeSelector ({text}): 0 of {counted(len(nodes), 'node')} match"
+    return unmatched_selector("drainNodes.nodeSelector", args.node_selector, nodes)
 
 
 def cordoned_nodes(

@@ -50,7 +50,6 @@ class MakeRoomObjective(ClusterObjective):
         self._nodes = frozenset(node.name for node in nodes)
         self._selection = SelectedPods(args, handle.view.snapshot.pods)
         self._selected = self._selection.pods
-        self._is_narrowed = args != MakeRoomArgs()
         self._is_first = not self._evictor.arrivals()
         fitting = self._nodes_of_pending()
         self._fitting = {key: fitting[key] for key in self._selected if key in fitting}
@@ -73,8 +72,9 @@ class MakeRoomObjective(ClusterObjective):
     def nothing_to_do(self) -> str:
         """That no pod is pending, or that all of them can be scheduled as they are; and which names select no pod."""
         if not self._selected:
-            why = self._selection.fault or "makeRoom"
-            return f"no pending pod is selected ({why})" if self._is_narrowed else "no pod is pending"
+            if fault := self._selection.fault:
+                return f"no pending pod is selected ({fault})"
+            return self._selection.unmatched or "no pod is pending"
         if self.pending():
             return ""
         return "; ".join(filter(None, (self._all_have_room(), self._selection.fault)))

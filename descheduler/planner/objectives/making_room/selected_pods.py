@@ -23,6 +23,7 @@ class SelectedPods:
         self._namespaces = args.namespaces or Namespaces()
         self._selector = compile_selector(args.label_selector)
         self.pods = {identity_of(pod): pod for pod in pods if not self.why_not(pod)}
+        self._num_pending = sum(not _why_not_pending(pod) for pod in pods)
         self.fault = self._fault(pods)
         """Of names of `for` that select no pod, why; empty where each selects one."""
 
@@ -40,6 +41,16 @@ class SelectedPods:
         if self._selector is not None and not self._selector.matches(pod.labels):
             return "does not match makeRoom.labelSelector"
         return ""
+
+    @property
+    def unmatched(self) -> str:
+        """Such as `0 of 2 pending pods match makeRoom.namespaces`, if none is selected; empty if none is pending."""
+        if not self._num_pending:
+            return ""
+        stated = {"namespaces": self._namespaces != Namespaces(), "labelSelector": self._selector is not None}
+        filters = " and ".join(f"makeRoom.{key}" for key, is_stated in stated.items() if is_stated)
+        verb = "matches" if self._num_pending == 1 else "match"
+        return f"0 of {counted(self._num_pending, 'pending pod')} {verb} {filters}"
 
     def _fault(self, pods: Iterable[Pod]) -> str:
         faults = list(self._faults(pods))
