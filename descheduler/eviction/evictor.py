@@ -63,6 +63,7 @@ class Evictor:
         self._view = view
         self._checks = tuple(checks)
         self._bundling = [check for check in self._checks if isinstance(check, BundlingCheck)]
+        self._scoping = [check for check in self._checks if isinstance(check, ScopingCheck)]
         self._background = background or BackgroundEvictions(view.snapshot)
         self.landings = landings or LandingBook(view.snapshot)
         self.book = Book()
@@ -104,8 +105,8 @@ class Evictor:
 
     def of_scope(self, pod: Pod) -> Verdict:
         """Whether the run may move `pod` at all, which no other eviction changes."""
-        scoping = (check.of_scope(pod) for check in self._checks if isinstance(check, ScopingCheck))
-        return next((verdict for verdict in scoping if not verdict.is_accepted), ACCEPTED)
+        verdicts = (check.of_scope(pod) for check in self._scoping)
+        return next((verdict for verdict in verdicts if not verdict.is_accepted), ACCEPTED)
 
     def request_whole(self, bundle: Bundle, of_filters: Verdict) -> Verdict:
         """As `request`, of a bundle with mates, about which the filters of its profile say `of_filters`.
