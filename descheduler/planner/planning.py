@@ -27,9 +27,9 @@ from descheduler.planner.search.stopping_limits import used_up
 from descheduler.planner.search.trials import Trial, Trials
 from descheduler.planner.unmovable_pods import why_none_can_leave
 
-_NO_BETTER, _NONE_FEWER = "no better plan was found within the limits", "no plan leaves fewer"
+_NO_BETTER, _NONE_BETTER = "no better plan was found within the limits", "no plan does better"
 _NO_BETTER_IN_TIME = "no better plan was found before the search was interrupted"
-_UNTOLD = (_NO_BETTER, _NO_BETTER_IN_TIME, _NONE_FEWER)
+_UNTOLD = (_NO_BETTER, _NO_BETTER_IN_TIME, _NONE_BETTER)
 """Why some are left, without anything that is in the way of them."""
 
 
@@ -317,7 +317,7 @@ class Planning:
         return tuple(UnscheduledPod(pod, nodes.get(identity_of(pod), "")) for pod in self._waiting)
 
     def _left_text(self, granted: Sequence[Pod], *, is_proven: bool, num_evictions: int) -> str:
-        """Why some are left; `is_proven` tells that no plan leaves fewer."""
+        """Why some are left; `is_proven` tells that no plan does better."""
         if self._none_can_leave:
             return self._none_can_leave
         stopping = self._search.stopping
@@ -325,7 +325,7 @@ class Planning:
             text = f"{'proven best for' if is_proven else 'stopped by'} {stopping.text}"
             return "; ".join(filter(None, (text, stopping.rest(num_evictions, self._objective.needs_more_than))))
         if is_proven:
-            return _NONE_FEWER
+            return _NONE_BETTER
         cluster = self._search.all_moves
         if limit := used_up(cluster.problem, num_evictions, np.array([*map(cluster.number_of, granted)], np.int64)):
             return f"stopped by {limit}"

@@ -92,7 +92,7 @@ def test_a_pending_pod_is_told_where_evictions_make_room_for_it() -> None:
 
     assert [decision.not_selected[0].message for decision in decisions if decision is not None] == [
         "evictions of other pods make room for the pod on a",
-        "makes no room for the pod (2 pods pending → 1; no plan leaves fewer; 4500m CPU short on node a, where pod"
+        "makes no room for the pod (2 pods pending → 1; no plan does better; 4500m CPU short on node a, where pod"
         " default/fixed cannot be evicted: the pod has no owner that recreates it; other nodes: 1 too small)",
     ]
 

@@ -158,7 +158,7 @@ def test_a_pending_pod_stays_for_what_the_goal_says() -> None:
     web = pod_object("web", cpu="100m", node="a")
 
     assert pending_miss(*full, web) == (
-        "makes no room for the pod (1 pod pending → 1; no plan leaves fewer; 500m CPU short on node b, where pod"
+        "makes no room for the pod (1 pod pending → 1; no plan does better; 500m CPU short on node b, where pod"
         " default/b cannot be evicted: the pod has no owner that recreates it;"
         " other nodes: 1 with pods that cannot be evicted (BarePod))"
     )

@@ -324,7 +324,7 @@ def test_a_node_whose_pods_go_nowhere_is_named_with_the_cause() -> None:
     goal = goal_of(run_objective("balanceUtilization", nodes, pods, args={"targetThresholds": {"cpu": 70}}))
 
     assert goal.sentence == (
-        "1 node over target → 1 with 0 evictions; no plan leaves fewer; node a stays over its target: pod default/q"
+        "1 node over target → 1 with 0 evictions; no plan does better; node a stays over its target: pod default/q"
         " cannot be evicted: the replacement pod would be scheduled onto a again (onReturnToSource: refuseBalance);"
         " 1/2 nodes are available for the replacement pod: 1 didn't match Pod's node affinity/selector"
     )

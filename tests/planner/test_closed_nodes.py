@@ -20,7 +20,7 @@ def test_no_objective_moves_a_pod_onto_a_node_that_its_owner_is_about_to_drain(c
 
     assert evicted(decisions) == []
     assert goal_of(decisions).sentence == (
-        "1 node over target → 1 with 0 evictions; no plan leaves fewer;"
+        "1 node over target → 1 with 0 evictions; no plan does better;"
         f" 1 node receives no replacement pods (leaving has the condition {condition})"
     )
 

@@ -49,7 +49,7 @@ def test_goal_says_how_many_nodes_are_in_use() -> None:
     goal = goal_of(run(SPREAD_OUT))
 
     assert goal.levels == (Level("nodes in use", 3, 2, 2),)
-    assert goal.sentence == "3 nodes in use → 2 with 2 evictions; no plan leaves fewer"
+    assert goal.sentence == "3 nodes in use → 2 with 2 evictions; no plan does better"
 
 
 def test_the_pods_of_a_node_are_evicted_as_one_bundle() -> None:
@@ -78,7 +78,7 @@ def test_pods_leave_for_a_node_that_is_in_use_by_a_pending_pod_alone(chooses: bo
     decisions = run_choosing(key, nodes, pods) if chooses else run_objective(key, nodes, pods, packs=False)
 
     assert {move.pod.name: move.to_node for move in decisions.moves} == {"p": "b"}
-    assert goal_of(decisions).sentence == "2 nodes in use → 1 with 1 eviction; no plan leaves fewer"
+    assert goal_of(decisions).sentence == "2 nodes in use → 1 with 1 eviction; no plan does better"
 
 
 def test_nothing_leaves_where_all_pods_are_pending() -> None:
@@ -222,7 +222,7 @@ def test_goal_of_a_plan_without_evictions_names_the_budgets_in_the_way() -> None
     decisions = run(pods, nodes=NODES[:2], budgets=tuple(budgets))
 
     assert goal_of(decisions).sentence == (
-        "2 nodes in use → 2 with 0 evictions; no plan leaves fewer;"
+        "2 nodes in use → 2 with 0 evictions; no plan does better;"
         " node a is not emptied: pod default/a0 cannot be evicted: PodDisruptionBudget default/keep-a allows 0"
         " disruptions (0 healthy, 0 required); node b is not emptied: pod default/b0 cannot be evicted:"
         " PodDisruptionBudget default/keep-b allows 0 disruptions (0 healthy, 0 required)"

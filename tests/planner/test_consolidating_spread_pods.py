@@ -38,7 +38,7 @@ def test_goal_of_a_plan_without_evictions_names_the_spread_in_the_way() -> None:
 
     why = "1/3 nodes are available for the replacement pod: 2 didn't match pod topology spread constraints"
     assert goal_of(decisions).sentence.startswith(
-        "3 nodes in use → 3 with 0 evictions; no plan leaves fewer;"
+        "3 nodes in use → 3 with 0 evictions; no plan does better;"
         " node a is not emptied: pod default/dns-a cannot be evicted: the replacement pod would be scheduled onto a"
         f" again (onReturnToSource: refuseBalance); {why}; node b is not emptied"
     )

@@ -154,7 +154,7 @@ def test_a_pod_is_told_what_its_eviction_would_gain(pods: list[Pod], costs: Obje
             NONE,
             {},
             0,
-            "1 node over target → 1 with 0 evictions; no plan leaves fewer; pod default/x and 1 more pod: the"
+            "1 node over target → 1 with 0 evictions; no plan does better; pod default/x and 1 more pod: the"
             " replacement pod would be scheduled onto a again",
             ("optimal", 1, 0, 0),
             id="nothing",
@@ -325,7 +325,7 @@ def test_a_drain_says_of_each_node_by_itself_what_a_budget_keeps() -> None:
 @pytest.mark.parametrize(
     ("packs", "rest"),
     [
-        pytest.param(True, "1 with 1 eviction; no plan leaves fewer", id="the scheduler packs"),
+        pytest.param(True, "1 with 1 eviction; no plan does better", id="the scheduler packs"),
         pytest.param(
             False,
             "2 with 0 evictions (best possible: 1); no better plan was found within the limits; a scheduler that scores"

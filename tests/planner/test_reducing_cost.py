@@ -41,7 +41,7 @@ def test_pods_move_to_cheaper_free_room() -> None:
     (move,) = decisions.moves
     assert (move.pod.name, move.to_node) == ("web", "paid")
     assert move.reason == "other nodes have cheaper room (node dear costs 4)"
-    assert goal_of(decisions).sentence == "cost of requests 1.5 → 0.55 with 1 eviction; no plan leaves fewer"
+    assert goal_of(decisions).sentence == "cost of requests 1.5 → 0.55 with 1 eviction; no plan does better"
     assert goal_of(decisions).levels == (Level("cost of requests", 1500, 550, 550, 1000),)
 
 

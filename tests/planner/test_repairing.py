@@ -160,7 +160,7 @@ def test_selected_pods_that_cannot_be_evicted_are_told_with_the_cause() -> None:
     limited = goal_of(run([TAINTED, *FREE], pods, TAINTS, policy={"maxNoOfPodsToEvictTotal": 0}))
 
     assert kept.sentence == (
-        "2 violations → 2 with 0 evictions; no plan leaves fewer; pod default/p and 1 more pod: PodDisruptionBudget"
+        "2 violations → 2 with 0 evictions; no plan does better; pod default/p and 1 more pod: PodDisruptionBudget"
         " default/g allows 0 disruptions (0 healthy, 0 required)"
     )
     assert limited.sentence.startswith("2 violations → 2 with 0 evictions; proven best for maxNoOfPodsToEvictTotal (0)")
@@ -174,7 +174,7 @@ def test_the_goal_says_why_pods_are_left_of_those_that_other_evictions_repair() 
     goal = goal_of(run([TAINTED, *FREE], [stuck, make_pod("p", cpu="1", node="tainted")], TAINTS, budgets=budgets))
 
     assert goal.sentence == (
-        "2 violations → 1 with 1 eviction; no plan leaves fewer; pod default/stuck: PodDisruptionBudget default/g"
+        "2 violations → 1 with 1 eviction; no plan does better; pod default/stuck: PodDisruptionBudget default/g"
         " allows 0 disruptions (0 healthy, 0 required)"
     )
 
@@ -195,7 +195,7 @@ def test_pods_that_have_finished_do_not_hide_selected_pods_that_cannot_be_moved(
     goal = goal_of(run(FREE, [stuck, done], LIFE_TIME))
 
     assert goal.levels == (Level("violations left", 1, 1, 1),)
-    assert goal.sentence.startswith("1 violation → 1 with 0 evictions; no plan leaves fewer")
+    assert goal.sentence.startswith("1 violation → 1 with 0 evictions; no plan does better")
 
 
 def test_nothing_is_said_to_be_needed_where_one_move_may_end_several_violations() -> None:

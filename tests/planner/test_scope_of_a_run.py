@@ -34,7 +34,7 @@ def test_what_is_proven_is_about_pods_in_scope() -> None:
 
     assert evicted(decisions) == ["shop-a"]
     assert goal_of(decisions).sentence == (
-        "2 nodes over target → 1 with 1 eviction; no plan leaves fewer; node b stays over its target: 1 of 1 pod cannot"
+        "2 nodes over target → 1 with 1 eviction; no plan does better; node b stays over its target: 1 of 1 pod cannot"
         " be evicted (pod blog/blog-b: the run is limited to pods of namespace shop)"
     )
 

@@ -117,7 +117,7 @@ def test_the_figure_of_a_profile_is_that_after_the_profiles_that_follow() -> Non
     assert balanced.sentence == (
         "no node is over its target (cpu 60%); 1 node over target after the evictions by later plugins"
     )
-    assert consolidated.sentence == "2 nodes in use → 1 with 1 eviction; no plan leaves fewer"
+    assert consolidated.sentence == "2 nodes in use → 1 with 1 eviction; no plan does better"
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,7 @@ def test_a_node_whose_pods_find_no_room_is_named() -> None:
     assert evicted(decisions) == []
     cause = "0/5 nodes are available for the replacement pod: 3 unschedulable, 2 insufficient cpu"
     assert goal_of(decisions).sentence == (
-        "1 node to be drained → 1 with 0 evictions; no plan leaves fewer;"
+        "1 node to be drained → 1 with 0 evictions; no plan does better;"
         f" node old-1 cannot be drained: pod default/large cannot be evicted: {cause}"
     )
 

@@ -35,7 +35,7 @@ def test_two_nodes_are_replaced_by_one_that_costs_less_than_both() -> None:
     decisions = run("4")
 
     assert {move.pod.name: move.to_node for move in decisions.moves} == {"a0": "c", "b0": "c"}
-    assert goal_of(decisions).sentence == "2 nodes in use → 1 (cost 6 → 4) with 2 evictions; no plan leaves fewer"
+    assert goal_of(decisions).sentence == "2 nodes in use → 1 (cost 6 → 4) with 2 evictions; no plan does better"
 
 
 def test_pods_that_are_worth_the_new_node_only_together_are_one_bundle() -> None:

@@ -154,7 +154,7 @@ def test_nothing_is_proven_of_a_pod_that_its_quota_refuses_where_another_one_cou
     )
 
     assert goal.levels[0].bound == 0
-    assert "no plan leaves fewer" not in goal.sentence
+    assert "no plan does better" not in goal.sentence
 
 
 def test_goal_names_a_node_with_more_pods_of_a_budget_than_may_leave_at_once() -> None:

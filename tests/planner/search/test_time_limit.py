@@ -78,7 +78,7 @@ def test_goal_says_what_was_not_asked_about(with_time_for: Callable[[int], Decis
 def test_all_is_asked_in_time(with_time_for: Callable[[int], Decisions]) -> None:
     goal = goal_of(with_time_for(len(PODS)))
 
-    assert goal.sentence == "3 nodes in use → 1 with 5 evictions; no plan leaves fewer"
+    assert goal.sentence == "3 nodes in use → 1 with 5 evictions; no plan does better"
     assert goal.search_ended_by == ""
 
 
