@@ -20,11 +20,13 @@ def crowded() -> Problem:
     return make_problem(need, [[100]] * 40, node, evictable=[True] * 40 + [False] * 40, cost=[1000] * 20 + [1005] * 60)
 
 
-def test_a_search_ends_early_where_ties_alone_are_left() -> None:
+def test_a_search_ends_early_where_ties_alone_are_left(monkeypatch: pytest.MonkeyPatch) -> None:
     problem, balance = crowded(), BalanceUtilization(CEILING)
+    prepared = balance.prepare(problem)
+    monkeypatch.setattr(prepared, "bound", lambda: (0, 20 * 1000))  # as if it knew nothing of the one node
 
-    whole = solve(problem, balance, Limits(work=4.0))
-    early = solve(problem, balance, Limits(work=4.0), ties=Ties(20, 200))
+    whole = solve(problem, balance, Limits(work=4.0), prepared=prepared)
+    early = solve(problem, balance, Limits(work=4.0), ties=Ties(20, 200), prepared=prepared)
 
     assert len(early.moves) == 20
     assert early.work < 1.0 < whole.work
