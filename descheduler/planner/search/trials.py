@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Container, Mapping, Sequence, Set
 from functools import partial
 from itertools import chain, groupby
 from typing import NamedTuple
@@ -298,10 +298,18 @@ class Trials:
             with self._evictor.what_if():
                 granted = [group for group in groups if not self.asking.against(group)]
                 in_vain = self._objective.in_vain(pod for group in granted for pod in group.pods)
-                useful = [group for group in granted if not any(identity_of(pod) in in_vain for pod in group.pods)]
-            if len(useful) == len(granted):
+            useful = list(chain.from_iterable(self._without(in_vain, group) for group in granted))
+            if useful == granted:
                 return granted
             groups = useful
+
+    def _without(self, in_vain: Collection[PodIdentity], group: MovesTogether) -> Sequence[MovesTogether]:
+        """`group`, or those of its parts that have no pod that leaves in vain, where it was made of several."""
+        if not any(identity_of(pod) in in_vain for pod in group.pods):
+            return [group]
+        parts = self._objective.groups(group.moves)
+        found = [MovesTogether(moves, self._cluster, self._rooms(moves)) for moves in parts] if len(parts) > 1 else []
+        return [part for part in found if part.pods and not any(identity_of(pod) in in_vain for pod in part.pods)]
 
 
 def _num_orders(num_groups: int) -> int:

@@ -14,6 +14,7 @@ from descheduler.optimizer.limits import Budget
 from descheduler.optimizer.order.waves import Reassignment
 from descheduler.plan.moves import identity_of
 from descheduler.planner.objectives.draining.closed_nodes import ClosedNodes
+from descheduler.planner.search.asking import MovesTogether
 from descheduler.planner.search.trials import Trial, Trials
 from tests.builders import Object, make_budget, make_node, make_pod
 from tests.planner.objective_over import Asked, objective_over
@@ -111,6 +112,16 @@ def test_pods_leave_in_vain_where_their_node_stays_over_its_target() -> None:
     trials = trials_of(asked, most=1)
     assert list(trials.useful(one.groups)) == []
     assert [group.pods[0].name for group in trials_of(asked).useful(both.groups)] == ["p", "q"]
+
+
+def test_of_a_plan_that_was_asked_for_as_a_whole_the_parts_are_of_use_that_do_not_leave_in_vain() -> None:
+    """Node a stays over its target without pod p; node b does not without pod r."""
+    asked = balance([pod("p", "2"), pod("bare", "8", owners=[]), pod("r", "4", "b"), pod("s", "4", "b")])
+    whole = MovesTogether([asked.move("p", "c"), asked.move("r", "c")], asked.cluster, None)
+
+    found = trials_of(asked).useful([whole])
+
+    assert [[each.name for each in group.pods] for group in found] == [["r"]]
 
 
 def test_what_is_refused_is_repeated_by_no_later_plan_unless_it_leaves_in_a_better_one() -> None:
