@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence, Set
-from functools import cached_property
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +21,7 @@ from descheduler.optimizer.arrays import PENDING, Bools, Ints
 from descheduler.optimizer.kept_domains import with_kept_domains
 from descheduler.optimizer.problem import Problem, make_problem
 from descheduler.optimizer.rules import Rule
+from descheduler.placement.landings.openings import Openings
 from descheduler.plan.moves import PodIdentity, identity_of
 from descheduler.planner.args import DisruptionCost
 from descheduler.planner.problem.allowed_nodes import AllowedNodes, AskingOrder, OpenRows
@@ -228,55 +229,90 @@ def cluster_problem(
     goes_nowhere = {*asked.unreplaced, *(filter(is_disposable, asked.rows_of) if is_disposable else ())}
     rows = _rows(placed, asked.rows_of, goes_nowhere if is_disposable else ())
     rows += [allowed_nodes.rows_of_pending(pod, pending) for pod in pending]
-    # What nodes have comes last: replacements and pods make rows for resources that no node has.
-    need, least_need = needs_of(pods, openings), least_needs(pods, asked.resized, openings)
-    allocatable = openings.capacity[:, columns].T
-    held = _held_by_others(openings.taken[:, columns].T, need, assignment)
-    room, most = np.maximum(allocatable - held, 0), allocatable.max(axis=0, initial=0)
-    units = units_for(need, most)
+    amounts = _amounts(pods, asked.resized, openings, columns, assignment)
     numbers = {pod: number for number, pod in enumerate(placed)}
     changed = {numbers[pod]: replacement for pod, replacement in asked.changed.items()}
     limits = move_limits(pods, len(placed), [*evictor.allowances(), *([] if most_moves is None else [most_moves])])
-
-    def rules(*, for_bounds: bool) -> tuple[Rule, ...]:
-        apart = anti_affinity_rules(pods, nodes, changed, for_bounds=for_bounds)
-        spread = spread_rules(
-            pods, assignment, openings, columns, changed, holds_first=asking.holds_first, for_bounds=for_bounds
-        )
-        return (*apart, *spread, *limits)
-
+    rules_of = partial(_rules, pods, nodes, assignment, openings, columns, changed, holds_first=asking.holds_first)
+    rules = (*rules_of(for_bounds=False), *limits)
+    loose_rules = (*rules_of(for_bounds=True), *limits) if changed else rules
     pod_class, ever_class = np.array([row or _NOWHERE for row in rows], dtype=np.int64).reshape(-1, 2).T.copy()
     problem = make_problem(
-        counted_needs(units, need, most),
-        units.room(room),
+        amounts.counted(amounts.units, amounts.need),
+        amounts.units.room(amounts.room),
         assignment,
         evictable=np.array([row is not None for row in rows], dtype=bool),
         cost=disruption_costs(pods, weights, handle.view, handle.now, prover.ends_owner),
         pod_class=pod_class,
         allowed=allowed_nodes.allowed,
-        rules=rules(for_bounds=False),
-    )
-    loose = units.loosest()
-    loosest = Loosest(
-        ever_class,
-        allowed_nodes.ever_allowed,
-        rules(for_bounds=True) if changed else problem.rules,
-        counted_needs(loose, need, most),
-        counted_needs(loose, least_need, most),
+        rules=rules,
     )
     return ClusterProblem(
         with_kept_domains(problem),
         pods,
         [node.name for node in nodes],
         openings.resources,
-        allocatable,
+        amounts.allocatable,
         frozenset(map(identity_of, asked.unasked)),
         frozenset(map(identity_of, goes_nowhere)),
-        loosest,
+        amounts.loosest(ever_class, allowed_nodes.ever_allowed, loose_rules),
         frozenset(map(identity_of, asked.resized)),
-        held=held,
-        units=units,
+        held=amounts.held,
+        units=amounts.units,
     )
+
+
+def _rules(
+    pods: Sequence[Pod],
+    nodes: Sequence[Node],
+    assignment: Ints,
+    openings: Openings,
+    columns: Ints,
+    changed: Mapping[int, Pod],
+    *,
+    holds_first: bool,
+    for_bounds: bool,
+) -> tuple[Rule, ...]:
+    """Anti-affinity and topology spread; `changed` has replacements that count for others than their pod, by number."""
+    apart = anti_affinity_rules(pods, nodes, changed, for_bounds=for_bounds)
+    spread = spread_rules(pods, assignment, openings, columns, changed, holds_first=holds_first, for_bounds=for_bounds)
+    return (*apart, *spread)
+
+
+class _Amounts(NamedTuple):
+    """What pods request, and the least that their replacements do (int64[P, R]); what nodes have, and what of it others
+    than these pods hold (int64[N, R]); and the units that all of it is counted in."""
+
+    need: Ints
+    least_need: Ints
+    allocatable: Ints
+    held: Ints
+    units: Units
+
+    @property
+    def room(self) -> Ints:
+        """int64[N, R]: what nodes have for the pods."""
+        room: Ints = np.maximum(self.allocatable - self.held, 0)
+        return room
+
+    def counted(self, units: Units, need: Ints) -> Ints:
+        """int64[P, R]: `need` in `units`."""
+        return counted_needs(units, need, self.allocatable.max(axis=0, initial=0))
+
+    def loosest(self, pod_class: Ints, allowed: Bools, rules: tuple[Rule, ...]) -> Loosest:
+        """What bounds count, with the nodes that are ever open and the rules for them."""
+        units = self.units.loosest()
+        return Loosest(pod_class, allowed, rules, *(self.counted(units, each) for each in (self.need, self.least_need)))
+
+
+def _amounts(
+    pods: Sequence[Pod], resized: Sequence[Pod], openings: Openings, columns: Ints, assignment: Ints
+) -> _Amounts:
+    # What nodes have comes last: replacements and pods make rows for resources that no node has.
+    need, least_need = needs_of(pods, openings), least_needs(pods, resized, openings)
+    allocatable = openings.capacity[:, columns].T
+    held = _held_by_others(openings.taken[:, columns].T, need, assignment)
+    return _Amounts(need, least_need, allocatable, held, units_for(need, allocatable.max(axis=0, initial=0)))
 
 
 def _assignment(placed: Sequence[Pod], num_pending: int, nodes: Sequence[Node]) -> Ints:
