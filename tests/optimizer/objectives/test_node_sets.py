@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import pytest
 
 from descheduler.optimizer import Limits, MoveLimit, Problem, make_problem
 from descheduler.optimizer.limits import Budget
@@ -43,8 +44,9 @@ def test_sets_differ_by_chance() -> None:
     assert len(set(map(tuple, chosen(sets_of(shared_budget(most=1)), times=30)))) == 3
 
 
-def test_nodes_of_more_weight_are_chosen() -> None:
-    assert chosen(sets_of(shared_budget(most=1), weight=(1, 5, 1, 1)), times=5) == [[1]] * 5
+@pytest.mark.parametrize("unit", [1, 10**15], ids=["as it is", "weights whose sums are large"])
+def test_nodes_of_more_weight_are_chosen(unit: int) -> None:
+    assert chosen(sets_of(shared_budget(most=1), weight=(unit, 5 * unit, unit, unit)), times=5) == [[1]] * 5
 
 
 def test_nodes_that_are_kept_are_in_every_set() -> None:

@@ -25,6 +25,8 @@ _WORK_OF_CELL = 2e-6
 _GAIN, _NOISE, _LOST, _MOST_LOST = 1000, 60, 40, 8
 """What a node gains per weight, the most that chance adds, and what it loses for each time that it was left, as often
 as that is counted."""
+_MOST_WEIGHT = 10**6
+"""Of a node: larger weights are counted in larger units, as CP-SAT takes no sums beyond 2^62."""
 _TIMES_OF_KEPT = 10
 """What a node that is to be kept gains more."""
 _REMEMBERED = 0.9
@@ -35,7 +37,8 @@ class NodeSets:
     """Sets of those nodes of `drains` that can be emptied; `weight` (int64[N]) is what nodes count."""
 
     def __init__(self, drains: Drains, contended: ContendedLimits, weight: Ints) -> None:
-        self._drains, self._contended, self._weight = drains, contended, weight
+        self._drains, self._contended = drains, contended
+        self._weight = weight // max(int(weight.max(initial=0)) // _MOST_WEIGHT, 1)
         self._nodes = np.flatnonzero(drains.can_empty)
         self._times_left: Floats = np.zeros(len(weight))
 
